@@ -485,7 +485,7 @@ def _prepare(**arrays):
     for name, x in arrays.items():
         if not _is_real(xp, x):
             raise TypeError(f"{name} must hold real numbers, got {_name(x.dtype)}: convert it to a float dtype such as float32")
-    floats = [x.dtype for x in arrays.values() if not xp.isdtype(x.dtype, "integral")]
+    floats = [x.dtype for x in arrays.values() if _is_half(x.dtype) or not xp.isdtype(x.dtype, "integral")]
     dtype = xp.result_type(*floats) if floats else xp.__array_namespace_info__().default_dtypes()["real floating"]
     # Half precision overflows at 65504 and keeps 3 digits (float16) or 2 (bfloat16): too little for sums and exp.
     working = xp.float32 if _is_half(dtype) else dtype
