@@ -572,7 +572,7 @@ def _check_mask(xp, mask, scores):
 def _check_bias(xp, bias, scores):
     """Return the bias in the scores' dtype if it holds numbers and fits them."""
     _namespace(bias=bias, scores=scores)
-    if xp.isdtype(bias.dtype, "bool"):
+    if _name(bias.dtype) == "bool":
         raise TypeError("bias must hold numbers to add to the scores, got bool: pass a boolean array as mask=")
     if not _is_real(xp, bias):
         raise TypeError(f"bias must hold real numbers, got {_name(bias.dtype)}: convert it to a float dtype such as float32")
