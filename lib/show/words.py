@@ -9,6 +9,7 @@ import os
 LANGUAGE = os.environ.get("LOOK_IT_UP_LANGUAGE", "en")
 
 WORDS = {
+    # the roles
     "query": {"en": "query"},
     "key": {"en": "key"},
     "value": {"en": "value"},
@@ -17,6 +18,33 @@ WORDS = {
     "weight": {"en": "weight"},
     "weights": {"en": "weights"},
     "output": {"en": "output"},
+    # the running example: the shelf
+    "book.star_atlas": {"en": "Star Atlas"},
+    "book.astronomers": {"en": "Lives of Astronomers"},
+    "book.rome": {"en": "A History of Rome"},
+    "book.garden": {"en": "Garden Plants"},
+    "book.fairy_tales": {"en": "Fairy Tales"},
+    "axis.science": {"en": "science"},
+    "axis.people": {"en": "people"},
+    "axis.facts": {"en": "facts"},
+    "axis.stories": {"en": "stories"},
+    "axis.pictures": {"en": "pictures"},
+    # the running example: the sentence
+    "token.if": {"en": "if"},
+    "token.you": {"en": "you"},
+    "token.forget": {"en": "forget"},
+    "token.a": {"en": "a"},
+    "token.word": {"en": "word"},
+    "token.look": {"en": "look"},
+    "token.it": {"en": "it"},
+    "token.up": {"en": "up"},
+    "feature.action": {"en": "action"},
+    "feature.thing": {"en": "thing"},
+    "feature.direction": {"en": "direction"},
+    "feature.pointer": {"en": "pointer"},
+    "feature.partner": {"en": "wants a partner"},
+    "content.happens": {"en": "what happens"},
+    "content.about": {"en": "what it is about"},
 }
 
 
@@ -31,3 +59,12 @@ def word(key, **fields):
     if LANGUAGE not in WORDS[key]:
         raise KeyError(f"no {LANGUAGE!r} words for {key!r}: add them to WORDS in lib/show/words.py")
     return WORDS[key][LANGUAGE].format(**fields)
+
+
+def words(*keys):
+    """Return the words for several keys, as a tuple.
+
+    >>> words("query", "key")
+    ('query', 'key')
+    """
+    return tuple(word(key) for key in keys)
