@@ -36,6 +36,31 @@ def add_description(app, pagename, templatename, context, doctree):
     context["description"] = describe(doctree) if doctree else ""
 
 
+def without_inline_scripts(buttons):
+    """Return the header's buttons without those that run a script written into the page; a menu of one is a plain button."""
+    kept = []
+    for button in buttons:
+        inner = without_inline_scripts(button.get("buttons", []))
+        if button["type"] == "group" and inner:
+            single = inner[0] | {"text": "", "icon": button["icon"]}
+            kept.append(button | {"buttons": inner} if len(inner) > 1 else single)
+        elif button["type"] == "link":
+            kept.append(button)
+    return kept
+
+
+def drop_inline_scripts(app, pagename, templatename, context, doctree):
+    """Leave out the theme's scripts that stand within the page: a strict content policy forbids them, and nothing needs them."""
+    scripts = context.get("script_files", [])
+    context["script_files"] = [js for js in scripts if "DOCUMENTATION_OPTIONS." not in (js.attributes.get("body") or "")]
+    context["header_buttons"] = without_inline_scripts(context.get("header_buttons", []))
+
+
+def set_theme_options(app, config):
+    """Set the theme's options here: set in ``_config.yml``, they would replace those that Jupyter Book derives from it."""
+    config.html_theme_options.update(navbar_persistent=[], use_fullscreen_button=False)
+
+
 def lighten(text):
     """Return a style sheet or script without the icons' rules and without the link to a source map."""
     return SOURCE_MAP.sub("", ICON_RULE.sub("", text))
@@ -60,7 +85,9 @@ def setup(app):
     app.connect("builder-inited", add_folders, priority=100)
     app.add_css_file("site.css", priority=900)
     app.add_js_file("site.js")
+    app.connect("config-inited", set_theme_options)
     app.connect("html-page-context", add_description)
+    app.connect("html-page-context", drop_inline_scripts, priority=900)
     app.connect("build-finished", drop_unused)
     # Jupyter Book sets this even though the extension that reads it is not among ours.
     app.add_config_value("comments_config", {}, "")
