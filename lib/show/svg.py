@@ -64,6 +64,7 @@ STYLE = {
     "axes.titlesize": TEXT_SIZE,
     "axes.titleweight": "bold",
     "axes.titlepad": 8,
+    "axes.titley": 1.0,  # given, because finding it takes a fifth of the time that drawing takes
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
@@ -117,7 +118,7 @@ def empty_figure(height=2.6):
     return fig
 
 
-def set_margins(fig, left=50, right=8, bottom=42, top=26, wspace=0.3, hspace=0.5):
+def set_margins(fig, left=50, right=8, bottom=42, top=26, wspace=0.4, hspace=0.6):
     """Set the margins of a figure in units (a letter is 12 high).
 
     They are given, not computed: matplotlib's layout engines take longer than all the drawing.

@@ -45,6 +45,11 @@ WORDS = {
     "feature.partner": {"en": "wants a partner"},
     "content.happens": {"en": "what happens"},
     "content.about": {"en": "what it is about"},
+    # explorers
+    "explorer.on": {"en": "on"},
+    "explorer.off": {"en": "off"},
+    "explorer.plain": {"en": "{question} (a picture to be moved by: {controls})"},
+    "explorer.no_script": {"en": "Without JavaScript only this setting is shown."},
 }
 
 
