@@ -199,6 +199,9 @@ def to_svg(fig):
     return renderer.svg()
 
 
+SIZES = {}
+
+
 class InlineSVG(RendererBase):
     """A matplotlib backend: the figure calls the ``draw_`` methods, and each adds elements to ``lines``."""
 
@@ -226,6 +229,13 @@ class InlineSVG(RendererBase):
     def points_to_pixels(self, points):
         """Return the same number: a unit is a point."""
         return points
+
+    def get_text_width_height_descent(self, s, prop, ismath):
+        """Return how large a text is; measured once, because texts recur from frame to frame."""
+        key = s, prop.get_size_in_points(), prop.get_weight(), prop.get_style(), tuple(prop.get_family()), ismath
+        if key not in SIZES:
+            SIZES[key] = super().get_text_width_height_descent(s, prop, ismath)
+        return SIZES[key]
 
     def option_image_nocomposite(self):
         """Return True: images are written one by one."""

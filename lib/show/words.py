@@ -50,10 +50,34 @@ WORDS = {
     "explorer.off": {"en": "off"},
     "explorer.plain": {"en": "{question} (a picture to be moved by: {controls})"},
     "explorer.no_script": {"en": "Without JavaScript only this setting is shown."},
+    # figures: titles are the questions that they answer
+    "shelf.your_query": {"en": "your query"},
+    "shelf.science_axis": {"en": "science →"},
+    "shelf.people_axis": {"en": "people →"},
+    "title.shelf_map": {"en": "Which keys point the way of your query?"},
+    "title.share_of_hour": {"en": "What share of your hour does each book get?"},
+    "title.temperature": {"en": "How does the temperature T share out the hour?"},
+    "title.who_asks_whom": {"en": "Whom does each token (row) ask?"},
+    "title.wrong_axis": {"en": "The wrong axis: here each column sums to 1"},
+    "title.looks_for": {"en": "what it looks for (Q)"},
+    "title.found_by": {"en": "what it is found by (K)"},
+    "title.hull": {"en": "Where can a blend of three values lie?"},
+    "hull.value_of": {"en": "value of {token}"},
+    "hull.output_of": {"en": "output of {token}"},
+    # figures: what is to be seen, for those who do not see it
+    "said.shelf_map": {
+        "en": "Five arrows for the keys, by science and people: {places}. The arrow of your query points to "
+        "({x:g}, {y:g}), between Star Atlas and Lives of Astronomers."
+    },
+    "said.asks_most": {"en": "{query} asks {key} most ({weight:.2f})"},
+    "said.looks_for": {"en": "{token} looks for {query} and is found by {key}"},
+    "said.hull": {
+        "en": "{token} has the value ({vx:g}, {vy:g}) as a corner and the output ({ox:.2f}, {oy:.2f}) inside"
+    },
 }
 
 
-def word(key, **fields):
+def word(key, /, **fields):
     """Return the word or sentence for ``key`` in the book's language, with its fields filled in.
 
     >>> word("query")
