@@ -20,6 +20,8 @@ Where it stands: above `frames.py` and `svg.py`; it knows nothing of attention. 
 into the page, with plain HTML controls. The page's own script, ``static/explore.js``, swaps frames.
 """
 
+import asyncio
+import contextlib
 import html
 import inspect
 import itertools
@@ -140,6 +142,11 @@ class Explorer:
             self.seen[setting] = draw_frame(self.draw, self.height, self.values(setting))
         return self.seen[setting]
 
+    def neighbours(self, setting):
+        """Return the settings that differ from this one in one control, the nearest first."""
+        moves = [s for s in self.settings if sum(a != b for a, b in zip(s, setting, strict=True)) == 1]
+        return sorted(moves, key=lambda s: sum(abs(a - b) for a, b in zip(s, setting, strict=True)))
+
     def __repr__(self):
         """Return what it is, for where nothing can be shown."""
         labels = ", ".join(control.label for control in self.controls.values())
@@ -159,7 +166,7 @@ class Explorer:
         import ipywidgets  # the built page needs none
 
         handles = [_handle(ipywidgets, control) for control in self.controls.values()]
-        view, says = ipywidgets.HTML(), ipywidgets.HTML()
+        view, says, ahead = ipywidgets.HTML(), ipywidgets.HTML(), Ahead(self)
 
         def show(change=None):
             setting = tuple(int(handle.value) for handle in handles)
@@ -170,6 +177,8 @@ class Explorer:
                 return
             view.value = f'<div class="lu-view">{frame.svg}</div>'
             says.value = f'<p role="status">{html.escape(frame.sentence)}</p>'
+
+            ahead.start(setting)
 
         for handle in handles:
             handle.observe(show, "value")
@@ -203,6 +212,36 @@ class Explorer:
             f'<noscript><p class="lu-note">{html.escape(word("explorer.no_script"))}</p></noscript>'
             f'<script type="application/json">{_json(data)}</script></div>'
         )
+
+
+class Ahead:
+    """Draws what is one move away while the kernel has nothing to do, so that the next move shows at once."""
+
+    PAUSE = 0.3  # seconds without a move: whoever is moving must not wait for a frame that nobody asked for
+
+    def __init__(self, explorer):
+        """Take the explorer whose frames are to be drawn."""
+        self.explorer, self.timer, self.waiting = explorer, None, []
+
+    def start(self, setting):
+        """Begin at a setting, and forget the one before."""
+        if self.timer:
+            self.timer.cancel()
+        self.waiting = self.explorer.neighbours(setting)
+        try:
+            self.timer = asyncio.get_running_loop().call_later(self.PAUSE, self.step)
+        except RuntimeError:  # no kernel's loop here: frames are drawn when they are asked for
+            self.timer = None
+
+    def step(self):
+        """Draw one frame, and let the kernel do other things before the next."""
+        setting = next((s for s in self.waiting if s not in self.explorer.seen), None)
+        if setting is None:
+            return
+        self.waiting.remove(setting)
+        with contextlib.suppress(DrawError):  # said when the reader gets there
+            self.explorer.frame(setting)
+        self.timer = asyncio.get_running_loop().call_later(0.01, self.step)
 
 
 # Controls
