@@ -3,6 +3,7 @@
 The frames are remembered beside the book's other caches, in ``_build/.frames``; see ``lib/show/frames.py``.
 """
 
+import hashlib
 import os
 import time
 from pathlib import Path
@@ -11,12 +12,13 @@ import lib.show
 from lib.show.explore import FRAMES_FOLDER
 
 STATIC = Path(lib.show.__file__).parent / "static"
+FILES = [STATIC / "explore.css", STATIC / "explore.js"]
 MONTH = 30 * 24 * 3600
 
 
 def add_static_files(app):
     """Have Sphinx copy script and style; named in _config.yml they would be put on every page."""
-    app.config.html_static_path.append(str(STATIC))
+    app.config.html_static_path.extend(map(str, FILES))
 
 
 def add_to_page(app, pagename, templatename, context, doctree):
@@ -45,6 +47,8 @@ def finish(app, error):
 def setup(app):
     """Connect to the build."""
     os.environ[FRAMES_FOLDER] = str(Path(app.outdir).parent / ".frames")  # the kernels it starts inherit it
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in FILES)).hexdigest()
+    app.add_config_value("explorers_digest", digest, "html")  # when it changes, every page is written again
     app.connect("builder-inited", add_static_files)
     app.connect("html-page-context", add_to_page)
     app.connect("build-finished", finish)

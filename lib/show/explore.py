@@ -263,16 +263,23 @@ def _control(kind, label, options, default):
         raise ValueError(
             f"{kind} {label!r} must have at least 2 options, got {len(values)}: nothing would move"
         )
-    for position, value in enumerate(values):
-        if names[position] in names[:position] or any(value is v or value == v for v in values[:position]):
-            raise ValueError(f"{kind} {label!r} has the option {names[position]!r} twice: leave one out")
-    if default is None and None not in values:
+    for i, (name, value) in enumerate(zip(names, values, strict=True)):
+        if name in names[:i] or any(_same(value, other) for other in values[:i]):
+            raise ValueError(f"{kind} {label!r} has the option {name!r} twice: leave one out")
+    if default is None:
         return Control(kind, label, names, values, 0)
-    if default not in values:
-        raise ValueError(
-            f"the default of {kind} {label!r} must be one of {', '.join(names)}; got {default!r}"
-        )
-    return Control(kind, label, names, values, values.index(default))
+    start = next((i for i, value in enumerate(values) if _same(value, default)), None)
+    if start is None:
+        listed = ", ".join(names)
+        raise ValueError(f"the default of {kind} {label!r} must be one of {listed}; got {default!r}")
+    return Control(kind, label, names, values, start)
+
+
+def _same(a, b):
+    try:
+        return a is b or bool(a == b)
+    except ValueError:  # arrays: they have no one answer
+        return False
 
 
 def _check(draw, question, height, controls):

@@ -10,6 +10,7 @@ not drawn again.
 """
 
 import ast
+import contextlib
 import hashlib
 import importlib.util
 import inspect
@@ -107,7 +108,8 @@ def packed_frames(draw, height, settings, folder=None):
     kept = key and Path(folder) / f"{key}.json"
     if kept and kept.is_file():
         kept.touch()  # the build forgets what no build has asked for in a month
-        return json.loads(kept.read_text(encoding="utf-8"))
+        with contextlib.suppress(json.JSONDecodeError):  # a file that was cut off is drawn again
+            return json.loads(kept.read_text(encoding="utf-8"))
     data = pack([draw_frame(draw, height, values) for values in settings])
     if kept:
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -177,7 +179,7 @@ def _is_ours(module):
 def _module_bytes(module):
     """Return a module's code, and the data beside it."""
     file = Path(module.__file__)
-    data = [path for path in sorted(file.parent.rglob("*")) if path.is_file() and path.suffix not in NOT_DATA]
+    data = [path for path in sorted(file.parent.iterdir()) if path.is_file() and path.suffix not in NOT_DATA]
     return b"\0".join(path.read_bytes() for path in [file, *data])
 
 
