@@ -69,6 +69,53 @@ WORDS = {
     "said.hull": {
         "en": "{token} has the value ({vx:g}, {vy:g}) as a corner and the output ({ox:.2f}, {oy:.2f}) inside"
     },
+    # chapter 04: the variants
+    "token.please": {"en": "please"},
+    "token.consult": {"en": "consult"},
+    "token.padding": {"en": "–"},
+    "title.mask": {"en": "Whom may each token (row) ask?"},
+    "title.cross": {"en": "Whom does each token of the answer (row) ask?"},
+    "title.causal": {"en": "Whom does each token ask of those before it?"},
+    "title.one_word": {"en": "What becomes of one row without the future?"},
+    "title.flow": {"en": "How does a token become an output?"},
+    "title.halves": {"en": "Which half has which attention?"},
+    "said.may_ask": {"en": "{query} may ask {keys}"},
+    "said.asks_nobody": {"en": "{query} asks nobody"},
+    "flow.tokens": {"en": "tokens"},
+    "flow.embedding": {"en": "embedding + position"},
+    "flow.project": {"en": "project: Q, K, V"},
+    "flow.variants": {"en": "score, scale, hide by the mask"},
+    "flow.attention": {"en": "softmax, mix"},
+    "flow.heads": {"en": "join the heads"},
+    "flow.linear": {"en": "linear (W_O), add to the token"},
+    "flow.feed_forward": {"en": "feed-forward, add to the token"},
+    "flow.output": {"en": "output"},
+    "said.flow": {
+        "en": "A column of boxes from top to bottom, each with its shape. {steps}. Shaded are the steps of this book so "
+        "far: project; score, scale, hide by the mask; softmax, mix."
+    },
+    "halves.encoder": {"en": "Encoder"},
+    "halves.decoder": {"en": "Decoder"},
+    "halves.sentence": {"en": "whole sentence"},
+    "halves.written": {"en": "written so far"},
+    "halves.embedding": {"en": "embedding + position"},
+    "halves.self": {"en": "self-attention"},
+    "halves.self.mask": {"en": "all see all"},
+    "halves.causal": {"en": "self-attention"},
+    "halves.causal.mask": {"en": "causal mask"},
+    "halves.cross": {"en": "cross-attention"},
+    "halves.cross.mask": {"en": "Q from here, no causal mask"},
+    "halves.feed_forward": {"en": "feed-forward"},
+    "halves.linear": {"en": "linear, softmax"},
+    "halves.next": {"en": "next token"},
+    "halves.keys_values": {"en": "K and V for the decoder"},
+    "said.halves": {
+        "en": "Two columns. The encoder, on the left: the whole sentence; embedding + position; then a block of "
+        "self-attention, in which all see all, and feed-forward. The decoder, on the right: what is written so far; "
+        "embedding + position; then a block of self-attention with a causal mask, cross-attention, and feed-forward; "
+        "at its end linear and softmax, which give the next token. An arrow leads from the end of the encoder to "
+        "cross-attention: K and V come from there, Q from the decoder."
+    },
 }
 
 
