@@ -150,7 +150,6 @@ WORDS = {
     # chapter 04: the variants
     "token.please": {"en": "please"},
     "token.consult": {"en": "consult"},
-    "token.padding": {"en": "–"},
     "title.mask": {"en": "Whom may each token (row) ask?"},
     "title.cross": {"en": "Whom does each token of the answer (row) ask?"},
     "title.causal": {"en": "Whom does each token ask of those before it?"},
