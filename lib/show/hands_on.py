@@ -46,7 +46,8 @@ class Array(traitlets.TraitType):
         if array.ndim == len(wanted):
             wanted = tuple(given if n is None else n for n, given in zip(wanted, array.shape, strict=True))  # None: any
         if array.shape != wanted:
-            raise ValueError(f"{self.name} must have the shape {wanted}, got {array.shape}: give one row a {self._rows()}")
+            shape = ", ".join("any" if n is None else str(n) for n in wanted)
+            raise ValueError(f"{self.name} must have the shape ({shape}), got {array.shape}: give one row a {self._rows()}")
         if self.dtype is bool and array.dtype != bool:
             raise TypeError(f"{self.name} must be boolean, True = may attend, got {array.dtype}: for ones and zeros write {self.name} == 1")
         if not np.isfinite(array).all():
