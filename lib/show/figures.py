@@ -13,7 +13,7 @@ from lib.show.words import word
 
 __all__ = [
     "Table", "bars", "flow", "hull", "mask_map", "masked_weights", "matrices", "queries_and_keys", "shelf_map",
-    "temperature_bars", "two_halves", "weights_map",
+    "temperature_bars", "two_halves", "weights_map", "wrong_axis_map",
 ]  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def shelf_map(keys, names, query):
 
 
 @in_style
-def bars(weights, names, title):
+def bars(weights, names, title="title.share_of_hour"):
     """Draw one row of weights as bars beside their names.
 
     Parameters: ``weights`` ``(n_key,)``, ``names`` of the keys, ``title`` a key of the table of words.
@@ -98,11 +98,19 @@ def weights_map(weights, query_names, key_names, title="title.who_asks_whom"):
     fig.subplots_adjust(left=0.17, right=0.99, top=1 - 0.75 / (1.0 + 0.36 * n_query), bottom=0.02)
     _grid(ax, weights, query_names, key_names, numbers="{:.2f}", shaded=weights)
     fig.text(0.02, 1 - 0.2 / (1.0 + 0.36 * n_query), word(title), weight="bold")
-    best = weights.argmax(axis=-1)
-    asked = "; ".join(
-        word("said.asks_most", query=query_names[i], key=key_names[j], weight=weights[i, j]) for i, j in enumerate(best)
-    )
+    asked = "; ".join(_most(row, name, key_names) for row, name in zip(weights, query_names, strict=True))
     return Picture(fig, f"{word(title)} {asked}.")
+
+
+def wrong_axis_map(weights, query_names, key_names):
+    """Draw, as `weights_map` does, weights that were shared out among the queries by mistake."""
+    return weights_map(weights, query_names, key_names, "title.wrong_axis")
+
+
+def _most(row, query_name, key_names):
+    """Say whom a query asks most, all of them where several share the place."""
+    best = [name for name, weight in zip(key_names, row, strict=True) if np.isclose(weight, row.max())]
+    return word("said.asks_most", query=query_name, key=", ".join(best), weight=row.max())
 
 
 @in_style
