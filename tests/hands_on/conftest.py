@@ -43,7 +43,7 @@ def site(tmp_path_factory, environment):
     (book / "_config.yml").write_text(CONFIG)
     (book / "_toc.yml").write_text("format: jb-book\nroot: intro\nchapters:\n- file: demo\n")
     (book / "intro.md").write_text("# A page without explorers\n\nNothing to move here.\n")
-    build = [sys.executable, "-m", "jupyter_book", "build", "-W", "-q", str(book)]
+    build = ["jupyter-book", "build", "-W", "-q", str(book)]
     done = subprocess.run(build, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return book / "_build" / "html"
