@@ -256,7 +256,7 @@ def _may_ask(name, row, key_names):
 def flow(shapes):
     """Draw the way from tokens to output, one box a step, with its shape beside it; known steps are shaded.
 
-    Parameters: ``shapes`` maps the name of a step, as in ``flow.…`` in the table of words, to its shape as text.
+    Parameters: ``shapes`` maps each step, as in the rows ``flow.…`` of the table of words, to its shape as text.
     """
     fig, ax = _canvas(height=0.62 + 0.62 * len(shapes))
     for place, (step, shape) in enumerate(shapes.items()):
@@ -329,7 +329,7 @@ def _arrow(ax, start, end, color=INK):
 
 
 class Table:
-    """Answers in rows under headings, as a table of the page: real text, read out cell by cell by a screen reader."""
+    """Answers in rows under headings, as a table of the page: real text, which a screen reader reads by cells."""
 
     def __init__(self, headings, rows):
         """Keep the texts: as many in each row as there are ``headings``."""
