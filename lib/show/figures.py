@@ -342,7 +342,8 @@ class Table:
         """Return the table for a page and for a notebook."""
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in self.headings)
         body = "".join(self._html_row(*row) for row in self.rows)
-        return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        # "dataframe" is what Jupyter and the theme call a table among the outputs: they give it the page's colours.
+        return f'<table class="table dataframe"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
     @staticmethod
     def _html_row(first, *rest):
