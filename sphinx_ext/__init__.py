@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 # A new part of the build is a module with a ``setup(app)``, named here.
-PARTS = ("strict", "rerun", "mathematics", "pages", "repository", "explorers")
+PARTS = ("strict", "rerun", "mathematics", "pages", "repository", "explorers", "hands_on")
 
 
 def own_fingerprint():
