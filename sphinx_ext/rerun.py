@@ -1,11 +1,13 @@
 """Runs a chapter again when anything that it uses has changed, and only then.
 
-jupyter-cache looks at a notebook's code alone, so it would keep old outputs after a change in ``lib/``. Here each page gets a
-fingerprint of all that its code depends on: the project's modules that it imports, directly or through others, the data beside
-them and beside the notebook, and the versions of the installed packages that any of these import. The fingerprint joins what
-jupyter-cache hashes (the kernel's entry in the metadata), and Sphinx is told to read a page again when it differs.
+jupyter-cache looks at a notebook's code alone, so it would keep old outputs after a change in ``lib/``. Here
+each page gets a fingerprint of all that its code depends on: the project's modules that it imports, directly
+or through others, the data beside them and beside the notebook, and the versions of the installed packages
+that any of these import. The fingerprint joins what jupyter-cache hashes (the kernel's entry in the
+metadata), and Sphinx is told to read a page again when it differs.
 
-Imports are found by reading the code, not by running it: a module that is named only in a string is not seen.
+Imports are found by reading the code, not by running it: a module that is named only in a string is not
+seen.
 """
 
 import ast
@@ -13,7 +15,7 @@ import hashlib
 import json
 import os
 import sys
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import packages_distributions, version
 from importlib.util import resolve_name
 from pathlib import Path
@@ -42,7 +44,9 @@ def module_files(name, root):
     """Return the files under ``root`` that Python reads to import a dotted name: the packages on the way, and the module."""
     parts = name.split(".")
     paths = [root.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
-    return {file for path in paths for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()}
+    return {
+        file for path in paths for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()
+    }
 
 
 def follow_imports(names, root):
@@ -69,7 +73,7 @@ def data_beside(folder):
     return {path for path in folder.rglob("*") if path.is_file() and path.suffix not in code}
 
 
-@lru_cache(maxsize=1)
+@cache
 def installed_packages():
     """Return which distributions provide each top-level module (asked once: it reads every installed package)."""
     return packages_distributions()
@@ -77,7 +81,9 @@ def installed_packages():
 
 def installed_versions(names):
     """Return 'name version' of the distributions that provide the modules of these names."""
-    return sorted({f"{dist} {version(dist)}" for name in names for dist in installed_packages().get(name, [])})
+    return sorted(
+        {f"{dist} {version(dist)}" for name in names for dist in installed_packages().get(name, [])}
+    )
 
 
 def fingerprint(code, notebook_folder, root):
