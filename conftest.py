@@ -87,7 +87,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def pages(site):
-    """The names of the built book's pages, such as ``chapters/01-library.html``; index.html, which only leads on, is none."""
+    """The names of the built book's pages, such as ``chapters/01-library.html``; index.html only leads on."""
     found = {
         path.relative_to(site).as_posix() for path in site.rglob("*.html") if "_static" not in path.parts
     }
@@ -145,7 +145,7 @@ def browser():
 
 @pytest.fixture
 def new_page(browser):
-    """A function that opens an empty page with Playwright's options for a context, such as ``java_script_enabled=False``."""
+    """A function that opens a page; it takes Playwright's options, such as ``java_script_enabled=False``."""
     contexts = []
 
     def open_page(**options):
@@ -158,9 +158,10 @@ def new_page(browser):
 
 
 class SmallBook:
-    """A book of a few pages with the real configuration, extension and library, in a folder that a test may break."""
+    """A book of a few pages with the real configuration, extension and library, to be broken by a test."""
 
     def __init__(self, folder):
+        """Copy what a book needs, and begin it with one page."""
         self.folder = folder
         for name in ("lib", "sphinx_ext"):
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))

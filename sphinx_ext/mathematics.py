@@ -46,7 +46,7 @@ def render(latex, display=False):
 
 
 def render_or_warn(node, display):
-    """Return the HTML of a formula's node; one that cannot be read is shown as it stands, and fails the build."""
+    """Return the HTML of a formula's node; one that cannot be read stands as it is, and fails the build."""
     try:
         return render(node.astext(), display)
     except FormulaError as error:

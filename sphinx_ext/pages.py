@@ -37,7 +37,7 @@ INDEX = """<!DOCTYPE html>
 
 
 def add_folders(app):
-    """Let Sphinx find our templates and static files (in ``_config.yml``, Jupyter Book would load each script on each page)."""
+    """Let Sphinx find our static files (were they named in ``_config.yml``, each page would load all)."""
     app.config.html_static_path.append(str(HERE / "static"))
 
 
@@ -55,7 +55,7 @@ def add_description(app, pagename, templatename, context, doctree):
 
 
 def without_inline_scripts(buttons):
-    """Return the header's buttons without those that run a script written into the page; a menu of one is a plain button."""
+    """Return the header buttons that run no inline script; a menu of one becomes a plain button."""
     kept = []
     for button in buttons:
         inner = without_inline_scripts(button.get("buttons", []))
@@ -68,7 +68,7 @@ def without_inline_scripts(buttons):
 
 
 def drop_inline_scripts(app, pagename, templatename, context, doctree):
-    """Leave out the theme's scripts that stand within the page: a strict content policy forbids them, and nothing needs them."""
+    """Leave out the theme's inline scripts: a strict content policy forbids them, and nothing needs them."""
     scripts = context.get("script_files", [])
     context["script_files"] = [
         js for js in scripts if "DOCUMENTATION_OPTIONS." not in (js.attributes.get("body") or "")
@@ -77,7 +77,7 @@ def drop_inline_scripts(app, pagename, templatename, context, doctree):
 
 
 def set_theme_options(app, config):
-    """Set the theme's options here: set in ``_config.yml``, they would replace those that Jupyter Book derives from it."""
+    """Set the theme's options: in ``_config.yml`` they would replace what Jupyter Book derives from it."""
     config.html_theme_options.update(navbar_persistent=[], use_fullscreen_button=False)
 
 
@@ -102,7 +102,7 @@ def drop_unused(app, exception):
 
 
 def write_index(app, exception):
-    """Write the ``index.html`` that leads to the first page (the one that Jupyter Book would write has no title and no icon)."""
+    """Write an ``index.html`` that leads to the first page; Jupyter Book's has no title and no icon."""
     if exception is None and app.builder.format == "html" and app.config.root_doc != "index":
         text = INDEX.format(title=escape(app.config.html_title), first=app.config.root_doc)
         (Path(app.outdir) / "index.html").write_text(text, encoding="utf-8")

@@ -70,7 +70,7 @@ def from_git(folder):
 
 
 def add_buttons(app, config):
-    """Tell the theme where the repository is, in place of Jupyter Book's default, which is Jupyter Book's own."""
+    """Tell the theme where the repository is; by default, Jupyter Book names its own."""
     repository = from_ci(os.environ) or from_git(app.srcdir)
     options = config.html_theme_options
     options["repository_url"] = repository.url if repository else ""

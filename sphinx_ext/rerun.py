@@ -41,7 +41,7 @@ def imported_names(code, package=""):
 
 
 def module_files(name, root):
-    """Return the files under ``root`` that Python reads to import a dotted name: the packages on the way, and the module."""
+    """Return the files that Python reads to import a dotted name, packages on the way included."""
     parts = name.split(".")
     paths = [root.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
     return {
@@ -50,7 +50,7 @@ def module_files(name, root):
 
 
 def follow_imports(names, root):
-    """Return the project's files that these names lead to, and the names of the installed packages that they import."""
+    """Return the project's files that these names lead to, and the installed packages that these import."""
     files, installed, waiting, seen = set(), set(), list(names), set()
     while waiting:
         name = waiting.pop()
@@ -75,7 +75,7 @@ def data_beside(folder):
 
 @cache
 def installed_packages():
-    """Return which distributions provide each top-level module (asked once: it reads every installed package)."""
+    """Return which distributions provide each top-level module (slow: it reads every installed package)."""
     return packages_distributions()
 
 

@@ -39,7 +39,7 @@ def check_outputs(app, doctree):
 
 
 def forget_run(notebook, cache_path):
-    """Take a run that gave complaints out of the cache: from there, hidden outputs would not come back to be seen."""
+    """Take a run with complaints out of the cache, which would not give back its hidden outputs."""
     cache = get_cache(cache_path)
     with suppress(KeyError):  # a run that stopped at an error was never put in
         cache.remove_cache(cache.match_cache_notebook(notebook).pk)

@@ -19,7 +19,7 @@ def take(page=PAGE, picture=PICTURE):
         )
         tab = browser.new_page(viewport={"width": 1200, "height": 750})
         tab.goto(page.as_uri())
-        figure = tab.locator("article :is(figure, .cell_output :is(svg, img))").first
+        figure = tab.locator(".cell_output :is(svg, img):not(button *)").first
         figure.evaluate("figure => scrollTo(0, figure.getBoundingClientRect().top + scrollY - 300)")
         picture.parent.mkdir(exist_ok=True)
         tab.screenshot(path=picture)
