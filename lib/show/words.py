@@ -254,7 +254,7 @@ WORDS = {
         "en": "Token {i} {token} sees {n} of {all} keys and gives most weight to {names} ({weight}); its output is {output}."
     },
     "mask.say_empty": {
-        "en": "Token {i} {token} sees no key at all: its weights are 0, so its output is 0. It is not a number divided by zero."
+        "en": "Token {i} {token} sees no key at all: its weights are 0, so its output is 0."
     },
     "mask.and": {"en": "and"},
     "mask.still": {"en": "Without scripts this picture does not change."},

@@ -123,12 +123,12 @@ def test_mask_editor_equals_lib_attention(module):
 def test_presets_are_the_masks_of_lib(module):
     call = module("mask_editor")
     for n in (2, 5, 8):
-        assert call("causal", n) == causal_mask(n, n).tolist()
-        assert call("none", n) == [[True] * n] * n
+        assert call("causalMask", n) == causal_mask(n, n).tolist()
+        assert call("noMask", n) == [[True] * n] * n
         for length in range(n + 1):
-            assert call("padding", n, length) == np.broadcast_to(padding_mask([length], n)[0], (n, n)).tolist()
+            assert call("paddingMask", n, length) == np.broadcast_to(padding_mask([length], n)[0], (n, n)).tolist()
         for left, right in [(0, 0), (2, 0), (1, 1), (0, 3)]:
-            assert call("window", n, left, right) == window_mask(n, n, left, right).tolist()
+            assert call("windowMask", n, left, right) == window_mask(n, n, left, right).tolist()
 
 
 SENTENCE = "if you forget a word look it up".split()

@@ -137,7 +137,9 @@ export function page(state) {
     <button type="button" class="lu-reset" disabled>${words.reset}</button>
   </div></div>
   <div>
-  <table class="lu-table"><thead><tr>${[words.book, words.score, words.weight, ...components]
+  <table class="lu-table"><thead>
+    <tr><td colspan="3"></td><th scope="colgroup" colspan="${components.length}">${words.value}</th></tr>
+    <tr>${[words.book, words.score, words.weight, ...components]
     .map((head) => `<th scope="col">${escape(head)}</th>`).join("")}</tr></thead>
     <tbody>${rows(state)}</tbody><tfoot>${total(state)}</tfoot></table>
   <p class="lu-say" aria-live="polite">${escape(sentence(state))}</p>
