@@ -200,8 +200,8 @@ WORDS = {
         "(with Shift, larger steps)."
     },
     "shelf.how": {
-        "en": "A score is the dot product of the query and the book’s key, divided by √d_k = √2. The scores are "
-        "divided by the temperature, and the softmax turns them into weights. The blend is the sum of weight times value."
+        "en": "A score is the dot product of the query and the book’s key. The scores are divided by the temperature, "
+        "and the softmax turns them into weights. The blend is the sum of weight times value."
     },
     "shelf.plane": {"en": "The books and the query in the plane of {x} and {y}"},
     "shelf.handle": {"en": "point to move"},

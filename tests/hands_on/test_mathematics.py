@@ -67,12 +67,12 @@ def looked_up(module):
 
 def test_shelf_equals_lib_attention(module):
     for (query, key, value, temperature), got in zip(cases(), looked_up(module), strict=True):
-        scores = query @ key.T / np.sqrt(2)
+        scores = query @ key.T
         if temperature == 0:  # the limit: the winners share the weight
             winners = np.isclose(scores, scores.max(), rtol=1e-9, atol=1e-9)
             wanted = scaled_dot_product_attention(query, key, value, winners, scale=0.0)
         else:
-            wanted = scaled_dot_product_attention(query, key, value, scale=1 / (np.sqrt(2) * temperature))
+            wanted = scaled_dot_product_attention(query, key, value, scale=1 / temperature)
         np.testing.assert_allclose(got["scores"], scores[0], rtol=1e-12, atol=1e-9)
         np.testing.assert_allclose(got["weights"], wanted.weights[0], rtol=0, atol=1e-6, err_msg=f"T = {temperature}")
         np.testing.assert_allclose(got["output"], wanted.output[0], rtol=1e-6, atol=1e-6)

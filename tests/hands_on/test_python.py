@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from lib.attention import causal_mask, scaled_dot_product_attention
-from lib.show.hands_on import MaskEditor, Shelf, _run_in_node, mask_editor, shelf
+from lib.show.hands_on import MaskEditor, Shelf, _draw, mask_editor, shelf
 from sphinx_ext.hands_on import inline_script, modules_on
 
 BOOKS = dict(
@@ -133,7 +133,7 @@ def test_names_cannot_break_out_of_the_page(static):
 
 def test_a_module_that_cannot_draw_says_so():
     with pytest.raises(RuntimeError, match="^shelf.js failed to draw its default state: .*"):
-        _run_in_node("shelf", "{}")
+        _draw("shelf", "{}")
 
 
 def test_the_page_gets_each_module_once():

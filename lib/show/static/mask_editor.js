@@ -4,10 +4,9 @@
 
 // ---- The mathematics: lib/attention.py, for one query ----
 
-/** How well the query fits each key: their dot product, divided by √d_k. */
+/** How well the query fits each key: their dot product. */
 export function scores(query, key) {
-  const scale = 1 / Math.sqrt(query.length);
-  return key.map((k) => scale * k.reduce((sum, x, i) => sum + x * query[i], 0));
+  return key.map((k) => k.reduce((sum, x, i) => sum + x * query[i], 0));
 }
 
 /** Weights that are 0 or more and sum to 1; all 0 where every score is -Infinity. */
@@ -23,9 +22,10 @@ export function blend(weights, value) {
   return value[0].map((_, column) => weights.reduce((sum, w, i) => sum + w * value[i][column], 0));
 }
 
-/** What the chosen row's query gets: a hidden key has the score -Infinity, so its weight is 0. */
+/** What the chosen row's query gets: scores are scaled by 1/√d_k, and that of a hidden key is -Infinity, so its weight is 0. */
 export function lookUp({ query, key, value, mask, row }) {
-  const s = scores(query[row], key).map((score, j) => (mask[row][j] ? score : -Infinity));
+  const scale = 1 / Math.sqrt(query[row].length);
+  const s = scores(query[row], key).map((score, j) => (mask[row][j] ? scale * score : -Infinity));
   const w = softmax(s);
   return { scores: s, weights: w, output: blend(w, value) };
 }

@@ -4,10 +4,9 @@
 
 // ---- The mathematics: lib/attention.py, for one query ----
 
-/** How well the query fits each key: their dot product, divided by √d_k. */
+/** How well the query fits each key: their dot product. */
 export function scores(query, key) {
-  const scale = 1 / Math.sqrt(query.length);
-  return key.map((k) => scale * k.reduce((sum, x, i) => sum + x * query[i], 0));
+  return key.map((k) => k.reduce((sum, x, i) => sum + x * query[i], 0));
 }
 
 /** Weights that are 0 or more and sum to 1; all 0 where every score is -Infinity. */
