@@ -38,7 +38,7 @@ def test_with_a_kernel_it_is_a_widget_whose_state_can_be_read_and_set():
     w = shelf(**BOOKS)
     assert "application/vnd.jupyter.widget-view+json" in w._repr_mimebundle_()[0]
     w.query = [[-1, 2]]
-    wanted = scaled_dot_product_attention(np.array([[-1.0, 2.0]]), w.key, w.value)
+    wanted = scaled_dot_product_attention(np.array([[-1.0, 2.0]]), w.key, w.value, scale=1)
     np.testing.assert_array_equal(w.weights, wanted.weights)
     np.testing.assert_array_equal(w.output, wanted.output)
     m = editor()
