@@ -59,7 +59,7 @@ def drag(page, grip, target):
 def test_the_query_is_dragged_to_a_book(demo):
     page = demo()
     widget = first(page)
-    sentence(widget, "The query asks most of ‘Lives of Astronomers’ (0.62)")
+    sentence(widget, "The query asks most of ‘Lives of Astronomers’ (0.75)")
     drag(page, handle(widget), handle(widget, 4))
     sentence(widget, "The query asks most of ‘Fairy Tales’")
     assert weights(widget)[4] == max(weights(widget))
@@ -285,8 +285,8 @@ def test_text_and_targets_are_large_enough_and_nothing_sticks_out(demo, width):
 def test_with_scripts_off_the_default_state_can_be_read(demo):
     page = demo(java_script_enabled=False)
     widget = first(page)
-    expect(widget.locator(".lu-say")).to_contain_text("The query asks most of ‘Lives of Astronomers’ (0.62)")
-    assert weights(widget) == [0.15, 0.62, 0.19, 0.02, 0.02]
+    expect(widget.locator(".lu-say")).to_contain_text("The query asks most of ‘Lives of Astronomers’ (0.75)")
+    assert weights(widget) == [0.1, 0.75, 0.14, 0.01, 0.0]
     assert "Without scripts this picture does not move." in widget.locator("noscript").text_content()
     expect(widget.locator("noscript")).to_be_visible()
     expect(widget.locator(".lu-plane")).to_be_visible()
@@ -358,6 +358,6 @@ def test_the_numbers_on_the_page_are_those_of_the_notebook(demo):
     """The state that the kernel wrote and the default view that the module drew from it agree."""
     page = demo()
     state = json.loads(first(page).locator("script").text_content())
-    wanted = scaled_dot_product_attention(*(np.array(state[name], dtype=float) for name in ("query", "key", "value")))
+    wanted = scaled_dot_product_attention(*(np.array(state[name], dtype=float) for name in ("query", "key", "value")), scale=1)
     assert weights(first(page)) == wanted.weights[0].round(2).tolist()
     assert blend(first(page)) == pytest.approx(wanted.output[0], abs=0.005)
