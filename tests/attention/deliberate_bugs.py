@@ -56,7 +56,6 @@ def scores_lines(old, new):
     return SCORES_LINES, SCORES_LINES.replace(old, new)
 
 
-# fmt: off  (one bug a line, as far as it goes)
 BUGS = [
     # Masks
     Bug("mask the other way round: True hides", MASK_LINE, MASK_LINE.replace("scores, -inf", "-inf, scores")),
@@ -286,7 +285,6 @@ BUGS = [
         "query[..., None, :, :] + key[..., :, None, :]",
     ),
 ]
-# fmt: on
 CONTROL = Bug("control: a comment, no bug", "# no entries, so nothing to share out", "# nothing to share out")
 
 
