@@ -1,6 +1,7 @@
 """What the build of the book needs and Jupyter Book lacks. No chapter imports anything from here.
 
-``_config.yml`` names this package as a Sphinx extension; each of its modules does one job and says which at its head.
+``_config.yml`` names this package as a Sphinx extension; each of its modules does one job and says which at
+its head.
 """
 
 import hashlib
