@@ -130,7 +130,7 @@ def page_milliseconds(browser, folder):
 # The same in JupyterLab, there and back
 
 LIVE_INPUTS = """async ([picture, pause]) => {
-    const first = document.querySelector(picture).closest(".jp-OutputArea-output");
+    const first = document.querySelector(picture).closest(".jp-Cell-outputArea");
     const buttons = [...first.querySelectorAll(".widget-toggle-buttons button")];
     const now = () => { const seen = first.querySelector(picture); return seen && (seen.src || seen.innerHTML); };
     const pressed = async button => {

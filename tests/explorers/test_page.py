@@ -253,24 +253,21 @@ def test_in_print_there_is_the_picture_and_no_control(open_page, served):
 
 
 def test_a_strict_policy_has_nothing_to_refuse(open_page, served):
-    """With a policy that allows the site's own files alone, the explorers work: nothing of theirs is inline."""
-    tab = open_page("about:blank//")
-    policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'"
-    refused = []
+    """With a policy that allows the site's own files alone, the explorers work: no script of theirs is inline."""
+    tab = open_page(f"{served}/intro.html")
+    policy = "default-src 'self'; img-src 'self' data:"
 
     def with_policy(route):
         answer = route.fetch()
-        body = re.sub(r"(?s)<script(?![^>]*src=)(?![^>]*application/json).*?</script>", "", answer.text())
-        route.fulfill(response=answer, body=body, headers=answer.headers | {"Content-Security-Policy": policy})
+        route.fulfill(response=answer, headers=answer.headers | {"Content-Security-Policy": policy})
 
     tab.route("**/*.html", with_policy)
-    tab.on("console", lambda message: "Content Security Policy" in message.text and refused.append(message.text))
     tab.goto(f"{served}/{GUIDE}")
     root = explorer_on(tab, 1)
     before = root.locator(".lu-says").text_content()
     root.get_by_label("none").check()
     assert root.locator(".lu-says").text_content() != before
-    assert not [text for text in refused if "explore" in text]
+    assert tab.evaluate("fetch('data:,').then(() => 'allowed', () => 'refused')") == "refused", "the policy is in force"
 
 
 # What stands in the files
