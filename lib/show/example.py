@@ -39,9 +39,7 @@ SHELF_QUERY = np.array([[1.5, 1.0]])  # (1 query, d_k = 2): "Who first mapped th
 TOKENS = words(
     "token.if", "token.you", "token.forget", "token.a", "token.word", "token.look", "token.it", "token.up"
 )
-FEATURES = words(
-    "feature.action", "feature.thing", "feature.direction", "feature.pointer", "feature.partner"
-)
+FEATURES = words("feature.action", "feature.thing", "feature.direction", "feature.pointer", "feature.partner")
 TOPICS = FEATURES[:4]  # what a query can look for and a key can be found by, the d_k = 4 columns of Q and K
 CONTENT = words("content.happens", "content.about")  # what a value tells, the d_v = 2 columns of V
 

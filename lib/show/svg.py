@@ -1,19 +1,22 @@
 """Matplotlib figures as small inline SVG, in the ink of the page that shows them.
 
-Where it stands: under `figures.py` and `explore.py`; it knows nothing of attention. Why not matplotlib's own SVG: that one
-brings a style sheet that would hit the whole page, draws every letter as a path and has its colours painted in. This one is
+Where it stands: under `figures.py` and `explore.py`; it knows nothing of attention. Matplotlib's own SVG has
+a style sheet that would hit the whole page, letters as paths, and colours that are painted in. This one is
 
-- *the page's*: what is drawn in `INK` takes the colour of the text around it, in a light page and in a dark one;
-- *text*: labels are real text, in the page's own font, that can be selected, searched and read aloud
-  (formulas between dollar signs become paths);
-- *small*: numbers with one decimal, nothing twice, no ids and no style attribute, so that it may stand anywhere, any number of times.
+- *the page's*: what is drawn in `INK` takes the colour of the text around it, on a light page or a dark one;
+- *text*: labels are real text in the page's own font, to be selected, searched and translated (formulas
+  between dollar signs become paths);
+- *small*: numbers with one decimal, no ids and no style attributes, so that it may stand anywhere, any number
+  of times, under a strict policy.
 
-A figure is drawn 5 inches = 360 units wide with letters of 12 units, because a phone shows it about 350 pixels wide: nobody has to
-zoom to read a label.
+A figure is drawn 5 inches = 360 units wide with letters of 12 units, because a phone shows it about 350
+pixels wide: nobody has to zoom to read a label.
 
-    fig, ax = new_figure(height=2.5)
-    ax.bar(["look", "it", "up"], [0.2, 0.1, 0.7])
-    Picture(fig, "The word up gets most of the weight, 0.7.")
+    @in_style
+    def weights_of_one_query():
+        fig, ax = new_figure(height=2.5)
+        ax.bar(["look", "it", "up"], [0.2, 0.1, 0.7])
+        return Picture(fig, "The word up gets most of the weight, 0.7.")
 """
 
 import base64
@@ -31,21 +34,19 @@ from matplotlib.image import imsave
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Bbox
 
-__all__ = [
-    "BLUE", "FAINT", "GREEN", "INK", "ORANGE", "RED", "STYLE", "WEIGHT_COLOURS",
-    "Picture", "in_style", "new_figure", "shade", "to_svg",
-]  # fmt: skip
-
-# Stand-ins: the SVG has the page's text colour in place of INK, and the same made half transparent in place of FAINT.
+# Stand-ins: the SVG has the page's text colour for INK (black), and the same half transparent for FAINT.
 INK, FAINT = "#000000", "#010203"
-FAINT_OPACITY = 0.55  # 3:1 at least against a page in black on white or light grey on #121212
+FAINT_OPACITY = 0.55  # 3:1 at least against the page, black on white or light grey on #121212
 
 # Each has a contrast of 3:1 at least against white and against #121212, and all differ for the colour-blind.
-BLUE, ORANGE, GREEN, RED = "#5b8fd9", "#cd710a", "#1e9383", "#c52149"
+BLUE, ORANGE, GREEN, RED = PALETTE = "#5b8fd9", "#cd710a", "#178a6a", "#c52149"
 
-STRONGEST = 0.62  # a cell of the map is never so blue that the number in it cannot be read in black or in white
-WEIGHT_COLOURS = LinearSegmentedColormap.from_list("weights", [to_rgba(BLUE, 0.0), to_rgba(BLUE, STRONGEST)])
-WEIGHT_COLOURS.set_bad(alpha=0)
+STRONGEST = 0.6  # the fill for a weight of 1: never so strong that the number in the cell cannot be read
+WEIGHT_COLOURS = LinearSegmentedColormap.from_list(
+    "weights", [to_rgba(BLUE, 0), to_rgba(BLUE, STRONGEST)], bad="none"
+)
+if "weights" not in matplotlib.colormaps:
+    matplotlib.colormaps.register(WEIGHT_COLOURS)
 
 WIDTH = 5.0  # inches, of 72 units each
 TEXT_SIZE = 12
@@ -58,20 +59,21 @@ STYLE = {
     "axes.facecolor": "none",
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,
+    "axes.labelsize": TEXT_SIZE,
     "axes.titlelocation": "left",
     "axes.titlesize": TEXT_SIZE,
     "axes.titleweight": "bold",
     "axes.titlepad": 8,
-    "axes.labelsize": TEXT_SIZE,
+    "axes.titley": 1.0,  # given, because finding it takes a fifth of the time that drawing takes
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.grid": False,
     "axes.axisbelow": True,
     # A line differs from the next in colour and in its dashes: it can be told without colour.
-    "axes.prop_cycle": matplotlib.cycler(color=[BLUE, ORANGE, GREEN, RED]) + matplotlib.cycler(linestyle=["-", "--", "-.", ":"]),
+    "axes.prop_cycle": matplotlib.cycler(color=PALETTE, linestyle=["-", "--", "-.", ":"]),
     "font.size": TEXT_SIZE,
     "font.family": ["sans-serif"],
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib; wider than the fonts of pages, so that what fits here fits there
+    # It comes with matplotlib, and is wider than the fonts of pages: what fits here fits there.
+    "font.sans-serif": ["DejaVu Sans"],
     "text.color": INK,
     "text.usetex": False,
     "mathtext.fontset": "dejavusans",
@@ -91,14 +93,11 @@ STYLE = {
     "grid.linewidth": 0.5,
     "hatch.color": INK,
     "hatch.linewidth": 0.8,
-    "path.simplify": True,
 }
-if "weights" not in matplotlib.colormaps:
-    matplotlib.colormaps.register(WEIGHT_COLOURS)
 
 
 def in_style(function):
-    """Make everything that ``function`` draws look like the book: ``@in_style`` above a function that makes a figure.
+    """Make all that ``function`` draws look like the book: write ``@in_style`` above it.
 
     Outside of it matplotlib's settings stay the reader's own.
     """
@@ -113,19 +112,26 @@ def in_style(function):
 
 @in_style
 def empty_figure(height=2.6):
-    """Return a figure of the book's width without axes, its margins wide enough for labels and a title."""
+    """Return a figure of the book's width, ``height`` inches high, with margins for labels and a title."""
     fig = Figure(figsize=(WIDTH, height), dpi=72)
-    units = 72 * height
-    # Fixed, not computed: matplotlib's layout engines take longer than all the drawing.
-    fig.subplots_adjust(left=50 / 360, right=1 - 8 / 360, bottom=42 / units, top=1 - 26 / units, wspace=0.3, hspace=0.5)
+    set_margins(fig)
     return fig
+
+
+def set_margins(fig, left=50, right=8, bottom=42, top=26, wspace=0.4, hspace=0.6):
+    """Set the margins of a figure in units (a letter is 12 high).
+
+    They are given, not computed: matplotlib's layout engines take longer than all the drawing.
+    """
+    width, height = fig.get_size_inches() * 72
+    fig.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height, wspace, hspace)
 
 
 @in_style
 def new_figure(height=2.6, **subplots):
     """Return ``(figure, axes)`` in the book's style, 5 inches wide; ``subplots`` as in ``Figure.subplots``.
 
-    What is drawn into it takes matplotlib's current settings, so call it in a function with ``@in_style`` above.
+    Call it in a function that has ``@in_style`` above it, so that what you add is in style, too.
 
     >>> fig, (left, right) = new_figure(height=2, ncols=2)
     >>> fig.get_size_inches().tolist()
@@ -136,25 +142,33 @@ def new_figure(height=2.6, **subplots):
 
 
 def shade(weight, colour=BLUE):
-    """Return the fill of a cell for a weight from 0 to 1: nothing at 0, and never too strong for the number in it.
+    """Return the fill of a cell for a weight from 0 to 1: nothing at 0, never too strong for a number in it.
 
-    >>> shade(0.5)
-    (0.3568627450980392, 0.5607843137254902, 0.8509803921568627, 0.31)
+    >>> shade(0.5)[3]
+    0.3
     """
     return to_rgba(colour, round(STRONGEST * float(weight), 3))
 
 
 class Picture:
-    """A figure and the sentence that says what to see in it. The last line of a cell shows it.
+    """A figure and the sentence that says what to see in it; a cell that ends with it shows it.
 
-    The same SVG serves the built page, JupyterLab and VS Code; where no HTML can be shown, the sentence is.
+    The same SVG serves the built page, JupyterLab and VS Code. Where no HTML can be shown, the sentence is.
+
+    >>> fig, ax = new_figure()
+    >>> Picture(fig, "Two empty axes, from 0 to 1.")
+    Two empty axes, from 0 to 1.
     """
 
     def __init__(self, fig, description):
+        """Take a matplotlib Figure and one sentence, the alternative text."""
         if not isinstance(fig, Figure):
-            raise TypeError(f"fig must be a matplotlib Figure, got {type(fig).__name__}: pass the figure, not its axes")
+            kind = type(fig).__name__
+            raise TypeError(f"fig must be a matplotlib Figure, got {kind}: pass the figure itself")
         if not isinstance(description, str) or not description.strip():
-            raise ValueError(f"description must be a sentence that says what to see, got {description!r}: it is the alternative text")
+            raise ValueError(
+                f"description must be a sentence, got {description!r}: say what the picture shows"
+            )
         self.figure, self.description = fig, " ".join(description.split())
 
     def _repr_html_(self):
@@ -165,6 +179,7 @@ class Picture:
         return {"text/html": self._repr_html_(), "text/plain": self.description}
 
     def __repr__(self):
+        """Return the sentence."""
         return self.description
 
 
@@ -184,255 +199,270 @@ def to_svg(fig):
     return renderer.svg()
 
 
+SIZES = {}
+
+
 class InlineSVG(RendererBase):
-    """A matplotlib backend: the figure calls its ``draw_`` methods, each adds an element to ``lines``."""
+    """A matplotlib backend: the figure calls the ``draw_`` methods, and each adds elements to ``lines``."""
 
     def __init__(self, width, height):
+        """Take the size of the picture in units."""
         super().__init__()
         self.width, self.height, self.lines = width, height, []
         self.flip = Affine2D().scale(1, -1).translate(0, height)  # matplotlib counts y upwards, SVG downwards
 
     def svg(self):
-        """Return what was drawn."""
-        # width and height: the size where no style sheet of ours is, as in JupyterLab.
-        size = f'viewBox="0 0 {_n(self.width)} {_n(self.height)}" width="{_n(self.width * 4 / 3)}" height="{_n(self.height * 4 / 3)}"'
+        """Return what was drawn, as one element."""
+        view = f'viewBox="0 0 {_n(self.width)} {_n(self.height)}"'
+        # The size where no style sheet of ours is: a third larger, so that letters are 16 pixels high.
+        size = f'width="{_n(self.width * 4 / 3)}" height="{_n(self.height * 4 / 3)}"'
+        hidden = 'aria-hidden="true" focusable="false"'
         defaults = f'font-size="{TEXT_SIZE}" fill="currentColor" stroke-linejoin="round" overflow="visible"'
-        return "\n".join([f'<svg {size} {defaults} aria-hidden="true" focusable="false">', *self.lines, "</svg>"])
+        return "\n".join([f"<svg {view} {size} {hidden} {defaults}>", *self.lines, "</svg>"])
 
-    # What matplotlib asks of a backend ---------------------------------------------------------------------------------------
+    # What matplotlib asks of a backend
 
     def get_canvas_width_height(self):
         """Return the size in units."""
         return self.width, self.height
 
     def points_to_pixels(self, points):
-        """Return the same number: one unit of ours is one point."""
+        """Return the same number: a unit is a point."""
         return points
+
+    def get_text_width_height_descent(self, s, prop, ismath):
+        """Return how large a text is; measured once, because texts recur from frame to frame."""
+        key = s, prop.get_size_in_points(), prop.get_weight(), prop.get_style(), tuple(prop.get_family()), ismath
+        if key not in SIZES:
+            SIZES[key] = super().get_text_width_height_descent(s, prop, ismath)
+        return SIZES[key]
 
     def option_image_nocomposite(self):
         """Return True: images are written one by one."""
         return True
 
     def option_scale_image(self):
-        """Return True: the browser scales an image, so that a map of 8 by 8 is stored as 64 pixels."""
+        """Return True: a map of 8 by 8 arrives here as 64 pixels, whatever its size on the page."""
         return True
 
     def draw_path(self, gc, path, transform, rgbFace=None):
-        """Write one path; drop it where nothing of it would be seen."""
-        paint = _fill(gc, rgbFace) + _stroke(gc)
-        hatch = gc.get_hatch()
-        if not paint.strip() == 'fill="none"':
-            self._write_path(gc, path, transform + self.flip, paint, filled=rgbFace is not None)
-        if hatch:
+        """Write a line or a shape, and its hatching."""
+        fill, stroke = _fill(gc, rgbFace), _stroke(gc)
+        if stroke or fill != ' fill="none"':
+            self._write_path(gc, path, transform + self.flip, fill + stroke, filled=rgbFace is not None)
+        if gc.get_hatch():
             self._write_hatch(gc, path, transform + self.flip)
 
     def draw_markers(self, gc, marker_path, marker_trans, path, trans, rgbFace=None):
-        """Write all the markers of a line as one path."""
-        paint = _fill(gc, rgbFace) + _stroke(gc)
-        clip = self._clip(gc)
-        marker = marker_trans + Affine2D().scale(1, -1)
+        """Write all the markers of a line as one path; none outside of the axes."""
         points = path.transformed(trans + self.flip).vertices
         points = points[np.isfinite(points).all(axis=1)]
-        if clip is not None:  # a marker is shown whole or not at all
+        if (clip := self._clip(gc)) is not None:
             points = points[((points >= clip.min - 0.5) & (points <= clip.max + 0.5)).all(axis=1)]
+        marker = marker_trans + Affine2D().scale(1, -1)
         drawn = "".join(_d(marker_path, marker + Affine2D().translate(x, y)) for x, y in points)
         if drawn:
-            self.lines.append(f'<path d="{drawn}"{paint}/>')
+            self.lines.append(f'<path d="{drawn}"{_fill(gc, rgbFace)}{_stroke(gc)}/>')
 
     def draw_image(self, gc, x, y, im, transform=None):
-        """Write an image: a small one, as a map of weights is, as cells; a large one as PNG with square pixels."""
+        """Write an image: a small one, such as a map of weights, as cells; a large one as PNG."""
         if transform is None:
             transform = Affine2D().scale(im.shape[1], im.shape[0])
         corners = (transform + Affine2D().translate(x, y) + self.flip).transform([(0, 0), (1, 1)])
-        box = _upright(corners)
         if corners[0, 1] > corners[1, 1]:
-            im = im[::-1]  # the first row of the image is its lowest
-        if im.shape[0] * im.shape[1] <= MOST_CELLS:
-            self._write_cells(gc, im, box)
-        else:
-            png = io.BytesIO()
-            imsave(png, im, format="png")
-            data = base64.b64encode(png.getvalue()).decode()
-            how = 'preserveAspectRatio="none" image-rendering="pixelated"'
-            self.lines.append(f'<image {_place(box)} {how} href="data:image/png;base64,{data}"/>')
+            im = im[::-1]  # the first row of the array is the lowest of the image
+        write = self._write_cells if im.shape[0] * im.shape[1] <= MOST_CELLS else self._write_png
+        write(gc, im, _upright(corners))
 
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
-        """Write a text as text; a formula as paths, because its parts stand where only matplotlib knows."""
+        """Write a text as text; a formula as paths, because only matplotlib knows where its parts stand."""
         width, *_ = self.get_text_width_height_descent(s, prop, ismath)
         self._check_inside(s, x, y, width, angle)
         if ismath:
             self._draw_text_as_path(gc, x, y, s, prop, angle, ismath, mtext)
             return
-        side = mtext.get_horizontalalignment() if mtext is not None else "left"
-        share = {"left": 0, "center": 0.5, "right": 1}[side]  # the page's font has other widths: hold the end that is aligned
+        # The letters of the page's font have other widths: give the end or middle that is to stay.
+        align = mtext.get_horizontalalignment() if mtext is not None else "left"
+        share, anchor = {"left": (0, ""), "center": (0.5, "middle"), "right": (1, "end")}[align]
         turn = np.deg2rad(angle)
-        x, y = x + share * width * np.cos(turn), y - share * width * np.sin(turn)
-        at = f' x="{_n(x)}" y="{_n(y)}"'
+        at = _n(x + share * width * np.cos(turn)), _n(y - share * width * np.sin(turn))
+        attributes = f' x="{at[0]}" y="{at[1]}"'
         if angle:
-            at += f' transform="rotate({_n(-angle)} {_n(x)} {_n(y)})"'
-        if share:
-            at += f' text-anchor="{("middle", "end")[share == 1]}"'
-        if (size := _n(prop.get_size_in_points())) != str(TEXT_SIZE):
-            at += f' font-size="{size}"'
-        if prop.get_weight() in ("bold", "semibold", "heavy") or (str(prop.get_weight()).isdigit() and int(prop.get_weight()) >= 600):
-            at += ' font-weight="bold"'
-        if prop.get_style() != "normal":
-            at += ' font-style="italic"'
-        self.lines.append(f"<text{at}{_paint('fill', gc.get_rgb(), gc)}>{html.escape(s, quote=False)}</text>")
+            attributes += f' transform="rotate({_n(-angle)} {at[0]} {at[1]})"'
+        if anchor:
+            attributes += f' text-anchor="{anchor}"'
+        attributes += _letters(prop) + _paint("fill", gc.get_rgb(), _opacity(gc))
+        self.lines.append(f"<text{attributes}>{html.escape(s, quote=False)}</text>")
 
-    # How ---------------------------------------------------------------------------------------------------------------------
+    # How it is written
 
     def _clip(self, gc):
-        """Return the rectangle outside which nothing may be seen, in SVG's units, or None."""
+        """Return the rectangle outside of which nothing may be seen, in SVG's units, or None."""
         box = gc.get_clip_rectangle()
         if box is None:
             path, transform = gc.get_clip_path()
             box = path and path.get_extents(transform)  # of a round clip only the box
         return box and _upright(self.flip.transform(box.get_points()))
 
-    def _write_cells(self, gc, im, box):
-        """Write one rectangle a pixel; what is not to be seen is left out."""
-        rows, columns = im.shape[:2]
-        width, height = box.width / columns, box.height / rows
-        for (i, j), opacity in np.ndenumerate(im[..., 3]):
-            if opacity:
-                cell = Bbox.from_bounds(box.x0 + j * width, box.y0 + i * height, width, height)
-                paint = _paint("fill", im[i, j] / 255, gc)
-                self.lines.append(f'<rect {_place(cell)} shape-rendering="crispEdges"{paint}/>')
-
     def _write_path(self, gc, path, transform, paint, filled):
-        clip, box = self._clip(gc), path.get_extents(transform) if len(path.vertices) else None
-        if box is None or (clip is not None and not _meet(box, clip, gc.get_linewidth() / 2)):
-            return
-        if clip is None or _within(box, clip):
-            drawn = _d(path, transform, simplify=not filled)
-        else:
-            drawn = _d(path, transform, simplify=not filled, clip=None if filled else clip)
-        if drawn and (clip is None or _within(box, clip)):
-            self.lines.append(f'<path d="{drawn}"{paint}/>')
-        elif drawn:
-            self._clipped(clip, f'<path d="{drawn}"{paint}/>')
-
-    def _clipped(self, clip, element):
-        """Write an element inside an inner <svg>, which cuts at its edges and, unlike a clipPath, needs no id."""
-        view = " ".join(_n(v) for v in clip.bounds)
-        self.lines.append(f'<svg {_place(clip)} viewBox="{view}" overflow="hidden">{element}</svg>')
-
-    def _write_hatch(self, gc, path, transform):
-        """Fill a rectangle with its hatching (other shapes are refused: their hatching would not end at their edge)."""
-        box = path.get_extents(transform)
-        corners = path.transformed(transform).vertices
-        if not all(np.isclose(x, (box.x0, box.x1), atol=0.1).any() and np.isclose(y, (box.y0, box.y1), atol=0.1).any() for x, y in corners):
-            raise ValueError("hatch must be on a rectangle, got another shape: leave it out, or tell the shapes apart by a label")
         clip = self._clip(gc)
-        box = box if clip is None else Bbox.intersection(box, clip)
-        if box is None or box.width < 0.1 or box.height < 0.1:
+        box = path.get_extents(transform) if len(path.vertices) else None
+        if box is None or (clip and not _contains(clip, box, gc.get_linewidth() / 2, wholly=False)):
             return
-        tile, columns, rows = 36, int(box.width // 36 + 1), int(box.height // 36 + 1)
-        hatch = gc.get_hatch_path()
-        drawn = "".join(
-            _d(hatch, Affine2D().scale(tile).translate(box.x0 + tile * i, box.y0 + tile * j)) for i in range(columns) for j in range(rows)
-        )
-        colour = _paint("stroke", to_rgba(gc.get_hatch_color()), gc)
-        self._clipped(box, f'<path d="{drawn}" fill="none" stroke-width="{_n(gc.get_hatch_linewidth())}"{colour}/>')
+        inside = clip is None or _contains(clip, box)
+        drawn = _d(path, transform, clip=None if inside or filled else clip, simplify=not filled)
+        if drawn:
+            element = f'<path d="{drawn}"{paint}/>'
+            self.lines.append(element if inside else _clipped(clip, element))
 
-    def _check_inside(self, s, x, y, width, angle):
+    def _write_cells(self, gc, im, box):
+        """Write a rectangle for each pixel that can be seen."""
+        height, width = box.height / im.shape[0], box.width / im.shape[1]
+        for i, j in np.argwhere(im[..., 3]):
+            cell = Bbox.from_bounds(box.x0 + j * width, box.y0 + i * height, width, height)
+            paint = _paint("fill", im[i, j] / 255, im[i, j, 3] / 255 * gc.get_alpha())
+            self.lines.append(f'<rect {_place(cell)} shape-rendering="crispEdges"{paint}/>')
+
+    def _write_png(self, gc, im, box):
+        png = io.BytesIO()
+        imsave(png, im, format="png")
+        data = base64.b64encode(png.getvalue()).decode()
+        how = 'preserveAspectRatio="none" image-rendering="pixelated"'
+        self.lines.append(f'<image {_place(box)} {how} href="data:image/png;base64,{data}"/>')
+
+    def _write_hatch(self, gc, path, transform, tile=36):
+        """Fill a rectangle with its hatching."""
+        box = path.get_extents(transform)
+        if not _is_rectangle(path.transformed(transform).vertices, box):
+            raise ValueError("only rectangles can be hatched, got another shape: tell it apart by a label")
+        clip = self._clip(gc)
+        box = Bbox.intersection(box, clip) if clip else box
+        if box is None or not _n(box.width) or not _n(box.height):
+            return
+        hatch, drawn = gc.get_hatch_path(), ""
+        for x in np.arange(box.x0, box.x1, tile):
+            for y in np.arange(box.y0, box.y1, tile):
+                drawn += _d(hatch, Affine2D().scale(tile).translate(x, y))
+        colour = _paint("stroke", to_rgba(gc.get_hatch_color()), 1)
+        width = f'stroke-width="{_n(gc.get_hatch_linewidth())}"'
+        self.lines.append(_clipped(box, f'<path d="{drawn}" fill="none" {width}{colour}/>'))
+
+    def _check_inside(self, s, x, y, width, angle, slack=6):
         """Refuse a text that would be cut by the edge of the picture."""
         turn = np.deg2rad(angle)
-        ends = np.array([[x, y], [x + width * np.cos(turn), y - width * np.sin(turn)]])
-        sides = {"left": -ends[:, 0].min(), "right": ends[:, 0].max() - self.width, "top": -ends[:, 1].min(), "bottom": ends[:, 1].max() - self.height}
-        side, over = max(sides.items(), key=lambda item: item[1])
-        if over > 6:
+        xs, ys = (x, x + width * np.cos(turn)), (y, y - width * np.sin(turn))
+        over = {"left": -min(xs), "right": max(xs) - self.width}
+        over |= {"top": -min(ys), "bottom": max(ys) - self.height}
+        side = max(over, key=over.get)
+        if over[side] > slack:
             raise ValueError(
-                f"the text {s!r} leaves the picture by {over:.0f} units on the {side}: "
-                f"make room, as in fig.subplots_adjust({side}=…), or shorten it"
+                f"the text {s!r} leaves the picture by {over[side]:.0f} units on the {side}: "
+                f"make room with set_margins(fig, {side}=…), or shorten it"
             )
 
 
+# Rectangles
+
+
 def _upright(corners):
-    (x0, y0), (x1, y1) = corners
-    return Bbox([[min(x0, x1), min(y0, y1)], [max(x0, x1), max(y0, y1)]])
+    return Bbox([np.min(corners, axis=0), np.max(corners, axis=0)])
 
 
-def _meet(box, clip, margin):
-    return box.x1 > clip.x0 - margin and box.x0 < clip.x1 + margin and box.y1 > clip.y0 - margin and box.y0 < clip.y1 + margin
+def _contains(clip, box, slack=0.1, wholly=True):
+    """Return whether the box lies in the clip wholly, or else partly."""
+    (x0, y0), (x1, y1) = (box.min, box.max) if wholly else (box.max, box.min)
+    left, top, right, bottom = clip.extents
+    return x0 > left - slack and y0 > top - slack and x1 < right + slack and y1 < bottom + slack
 
 
-def _within(box, clip, slack=0.1):
-    return box.x0 > clip.x0 - slack and box.x1 < clip.x1 + slack and box.y0 > clip.y0 - slack and box.y1 < clip.y1 + slack
+def _is_rectangle(vertices, box):
+    """Return whether all the vertices are corners of the box."""
+    return np.isclose(np.abs(vertices - (box.min + box.max) / 2), box.size / 2, atol=0.1).all()
 
 
 def _place(box):
     return f'x="{_n(box.x0)}" y="{_n(box.y0)}" width="{_n(box.width)}" height="{_n(box.height)}"'
 
 
+def _clipped(box, element):
+    """Return the element in an inner ``<svg>``, which cuts at its edges and, unlike a clipPath, has no id."""
+    view = " ".join(_n(v) for v in box.bounds)
+    return f'<svg {_place(box)} viewBox="{view}" overflow="hidden">{element}</svg>'
+
+
+# Attributes
+
+
 def _n(number, digits=1):
     """Return a number in as few characters as it needs: ``12``, ``0.5``, ``-3.1``."""
-    text = f"{number:.{digits}f}"
-    if "." in text:
-        text = text.rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+    text = f"{number:.{digits}f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
 
 
-# SVG's letter for matplotlib's code, which says the same in numbers
-LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C", Path.CLOSEPOLY: "Z"}
+LETTER = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C", Path.CLOSEPOLY: "Z"}
 
 
-def _d(path, transform, clip=None, simplify=False, digits=1):
-    """Return the ``d`` of a path element."""
-    clip = clip and (clip.x0 - 2, clip.y0 - 2, clip.x1 + 2, clip.y1 + 2)
-    out, last = [], (None, None)
-    for vertices, code in path.iter_segments(transform, remove_nans=True, clip=clip, simplify=simplify):
-        if code == Path.CLOSEPOLY:
-            out.append("Z")
-            last = (None, None)
+def _d(path, transform, clip=None, simplify=False):
+    """Return the ``d`` of a path element, empty if it draws nothing."""
+    box = clip and tuple(clip.padded(2).extents)
+    out, last = [], ("", "")
+    for vertices, code in path.iter_segments(transform, clip=box, simplify=simplify):
+        numbers = [] if code == Path.CLOSEPOLY else [_n(v) for v in vertices]
+        here, letter = tuple(numbers[-2:]), LETTER[code]
+        if letter == "L" and here == last:
             continue
-        numbers = [_n(v, digits) for v in vertices]
-        here = tuple(numbers[-2:])
-        if code == Path.LINETO and here == last:
-            continue
-        if code == Path.LINETO and here[0] == last[0]:
-            out.append("V" + here[1])
-        elif code == Path.LINETO and here[1] == last[1]:
-            out.append("H" + here[0])
-        else:
-            out.append(LETTERS[code] + " ".join(numbers).replace(" -", "-"))
-        last = here
+        if letter == "L" and here[0] == last[0]:
+            letter, numbers = "V", here[1:]
+        elif letter == "L" and here[1] == last[1]:
+            letter, numbers = "H", here[:1]
+        out.append(letter + " ".join(numbers))
+        last = here or ("", "")
     drawn = "".join(out)
-    return "" if re.fullmatch(r"(M[^A-Z]*)*", drawn) else drawn
+    return drawn if re.search("[LHVQC]", drawn) else ""
+
+
+def _letters(prop):
+    """Return how the letters differ from the text around them."""
+    size = _n(prop.get_size_in_points())
+    out = "" if size == str(TEXT_SIZE) else f' font-size="{size}"'
+    if str(prop.get_weight()) in ("bold", "semibold", "heavy", "600", "700", "800", "900"):
+        out += ' font-weight="bold"'
+    return out if prop.get_style() == "normal" else out + ' font-style="italic"'
 
 
 def _fill(gc, colour):
-    return ' fill="none"' if colour is None else _paint("fill", colour, gc) or ""
+    if colour is None:
+        return ' fill="none"'
+    return _paint("fill", colour, gc.get_alpha() if gc.get_forced_alpha() else (*colour, 1)[3])
 
 
 def _stroke(gc):
-    """Return the attributes of the line around a shape, or nothing if it has none."""
-    width, colour = gc.get_linewidth(), gc.get_rgb()
-    if not width or not (gc.get_alpha() if gc.get_forced_alpha() else colour[3]):
+    """Return the attributes of a line, nothing if it is not to be seen."""
+    width, colour = gc.get_linewidth(), _paint("stroke", gc.get_rgb(), _opacity(gc))
+    if not width or colour == ' stroke="none"':
         return ""
-    out = _paint("stroke", colour, gc)
-    if _n(width) != "1":
-        out += f' stroke-width="{_n(width, 2)}"'
+    out = colour if _n(width) == "1" else f'{colour} stroke-width="{_n(width, 2)}"'
     offset, dashes = gc.get_dashes()
     if dashes is not None:
-        out += f' stroke-dasharray="{" ".join(_n(d) for d in dashes)}"'
-        if offset:
-            out += f' stroke-dashoffset="{_n(offset)}"'
-    if (cap := gc.get_capstyle()) != "butt":
-        out += f' stroke-linecap="{"square" if cap == "projecting" else cap}"'
-    if (join := gc.get_joinstyle()) != "round":
-        out += f' stroke-linejoin="{join}"'
-    return out
+        out += f' stroke-dasharray="{" ".join(map(_n, dashes))}"'
+    if offset:
+        out += f' stroke-dashoffset="{_n(offset)}"'
+    cap, join = gc.get_capstyle(), gc.get_joinstyle()
+    out += {"butt": "", "round": ' stroke-linecap="round"', "projecting": ' stroke-linecap="square"'}[cap]
+    return out if join == "round" else f'{out} stroke-linejoin="{join}"'
 
 
-def _paint(what, colour, gc):
+def _opacity(gc):
+    return gc.get_alpha() if gc.get_forced_alpha() else gc.get_rgb()[3]
+
+
+def _paint(what, colour, opacity):
     """Return ``fill`` or ``stroke`` and its opacity: the page's colour for INK and FAINT."""
-    opacity = gc.get_alpha() if gc.get_forced_alpha() else (colour[3] if len(colour) > 3 else 1)
     if not opacity:
         return f' {what}="none"'
     name = "#" + "".join(f"{round(255 * c):02x}" for c in colour[:3])
     if name == FAINT:
         name, opacity = INK, opacity * FAINT_OPACITY
-    out = "" if (name, what) == (INK, "fill") else f' {what}="{"currentColor" if name == INK else name}"'
+    name = "currentColor" if name == INK else name
+    out = "" if (what, name) == ("fill", "currentColor") else f' {what}="{name}"'
     return out + (f' {what}-opacity="{_n(opacity, 2)}"' if opacity < 0.995 else "")

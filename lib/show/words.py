@@ -45,6 +45,84 @@ WORDS = {
     "feature.partner": {"en": "wants a partner"},
     "content.happens": {"en": "what happens"},
     "content.about": {"en": "what it is about"},
+    # explorers
+    "explorer.on": {"en": "on"},
+    "explorer.off": {"en": "off"},
+    "explorer.plain": {"en": "{question} (a picture to be moved by: {controls})"},
+    "explorer.no_script": {"en": "Without JavaScript only this setting is shown."},
+    # explorers: the five steps
+    "pipeline.question": {"en": "At which step is it settled that “look” will take most from “up”?"},
+    "pipeline.step": {"en": "step"},
+    "pipeline.project": {"en": "1 project"},
+    "pipeline.score": {"en": "2 score"},
+    "pipeline.scale": {"en": "3 scale"},
+    "pipeline.softmax": {"en": "4 softmax"},
+    "pipeline.mix": {"en": "5 mix"},
+    "pipeline.formula.project": {"en": "Q = X @ W_Q,  K = X @ W_K,  V = X @ W_V"},
+    "pipeline.formula.score": {"en": "S = Q @ Kᵀ: every query with every key"},
+    "pipeline.formula.scale": {"en": "S / √d_k = S / {root:g}"},
+    "pipeline.formula.softmax": {"en": "A = softmax(S / {root:g}), row by row"},
+    "pipeline.formula.mix": {"en": "O = A @ V: the values, blended"},
+    "pipeline.sum": {"en": "sum {total:.0f}"},
+    "pipeline.said.project": {
+        "en": "Project: each of the three tokens gets a query and a key of four numbers and a value of two. "
+        "The query of “look” is {query}."
+    },
+    "pipeline.said.score": {
+        "en": "Score: three queries and three keys give nine scores. Those of “look” are {scores}."
+    },
+    "pipeline.said.scale": {
+        "en": "Scale: all scores are divided by √d_k = {root:g}. Those of “look” are now {scaled}, in the same order."
+    },
+    "pipeline.said.softmax": {
+        "en": "Softmax: each row becomes weights that sum to 1. Those of “look” are {weights}."
+    },
+    "pipeline.said.mix": {
+        "en": "Mix: each token gets the values in proportion to its weights. The output of “look” is {output}."
+    },
+    # explorers: the scale
+    "scaling.question": {"en": "How large must d_k be before half of the queries have almost no gradient?"},
+    "scaling.switch": {"en": "divide by √d_k"},
+    "scaling.spread": {"en": "Scores {name}: standard deviation {sd:.1f}"},
+    "scaling.weights": {"en": "Weights, typical"},
+    "scaling.rank": {"en": "keys by weight"},
+    "scaling.gradient": {"en": "Gradients, all"},
+    "scaling.said": {
+        "en": "With d_k = {d_k} the scores {name} have a standard deviation of {sd:.1f}. A typical query gives "
+        "its best key of 64 the weight {largest:.2f}, and its gradient ‖J‖ is {norm:.2g}; for {lost:.0f} % of the "
+        "queries it is below 0.01."
+    },
+    # explorers: masks
+    "token.pad": {"en": "pad"},
+    "masks.question": {"en": "Under which mask does a row have nothing to attend to, and what are its weights?"},
+    "masks.mask": {"en": "mask"},
+    "masks.row": {"en": "query"},
+    "masks.none": {"en": "none"},
+    "masks.causal": {"en": "causal"},
+    "masks.padding": {"en": "padding"},
+    "masks.window": {"en": "window"},
+    "masks.causal_padding": {"en": "causal and padding"},
+    "masks.map": {"en": "Weights; × = may not attend"},
+    "masks.nothing": {"en": "nothing to attend to: all weights are 0"},
+    "masks.said": {
+        "en": "Mask: {kind}. Query {row}, “{token}”, may attend to {allowed} of {count} keys; "
+        "its weights sum to 1, and the largest is {largest:.2f}, on “{key}”."
+    },
+    "masks.said_nothing": {
+        "en": "Mask: {kind}. Query {row}, “{token}”, may attend to nothing: "
+        "its weights are 0, sum to 0, and its output is 0."
+    },
+    # explorers: self or cross
+    "cross.question": {"en": "Who decides how many rows the weights have, and who how many columns?"},
+    "cross.queries": {"en": "queries from"},
+    "cross.keys": {"en": "keys and values from"},
+    "cross.self": {"en": "Self-attention"},
+    "cross.cross": {"en": "Cross-attention"},
+    "cross.title": {"en": "{kind}: weights {shape}"},
+    "cross.said": {
+        "en": "{kind}: {n_query} queries ask {n_key} keys, so there are {n_query} rows of weights with "
+        "{n_key} in each. “{query}” takes most from “{key}”, {weight:.2f}."
+    },
     # figures: titles are the questions that they answer
     "shelf.your_query": {"en": "your query"},
     "shelf.science_axis": {"en": "science →"},
