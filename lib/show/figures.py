@@ -4,14 +4,16 @@ Each function draws one figure in the book's style and says in one sentence what
 alternative text. Words come from `lib.show.words`; how a figure becomes part of a page is `lib.show.svg`.
 """
 
+from html import escape
+
 import numpy as np
 
-from lib.show.svg import BLUE, FAINT, GREEN, ORANGE, RED, Picture, in_style, new_figure, shade
+from lib.show.svg import BLUE, FAINT, GREEN, INK, ORANGE, RED, Picture, in_style, new_figure, shade
 from lib.show.words import word
 
 __all__ = [
-    "bars", "gradient_bands", "hull", "losses", "matrices", "queries_and_keys", "shelf_map", "spreads", "temperature_bars",
-    "walks", "weights_map",
+    "Table", "bars", "flow", "gradient_bands", "hull", "losses", "mask_map", "masked_weights", "matrices",
+    "queries_and_keys", "shelf_map", "spreads", "temperature_bars", "two_halves", "walks", "weights_map", "wrong_axis_map",
 ]  # fmt: skip
 
 
@@ -38,7 +40,7 @@ def shelf_map(keys, names, query):
 
 
 @in_style
-def bars(weights, names, title):
+def bars(weights, names, title="title.share_of_hour"):
     """Draw one row of weights as bars beside their names.
 
     Parameters: ``weights`` ``(n_key,)``, ``names`` of the keys, ``title`` a key of the table of words.
@@ -96,11 +98,19 @@ def weights_map(weights, query_names, key_names, title="title.who_asks_whom"):
     fig.subplots_adjust(left=0.17, right=0.99, top=1 - 0.75 / (1.0 + 0.36 * n_query), bottom=0.02)
     _grid(ax, weights, query_names, key_names, numbers="{:.2f}", shaded=weights)
     fig.text(0.02, 1 - 0.2 / (1.0 + 0.36 * n_query), word(title), weight="bold")
-    best = weights.argmax(axis=-1)
-    asked = "; ".join(
-        word("said.asks_most", query=query_names[i], key=key_names[j], weight=weights[i, j]) for i, j in enumerate(best)
-    )
+    asked = "; ".join(_most(row, name, key_names) for row, name in zip(weights, query_names, strict=True))
     return Picture(fig, f"{word(title)} {asked}.")
+
+
+def wrong_axis_map(weights, query_names, key_names):
+    """Draw, as `weights_map` does, weights that were shared out among the queries by mistake."""
+    return weights_map(weights, query_names, key_names, "title.wrong_axis")
+
+
+def _most(row, query_name, key_names):
+    """Say whom a query asks most, all of them where several share the place."""
+    best = [name for name, weight in zip(key_names, row, strict=True) if np.isclose(weight, row.max())]
+    return word("said.asks_most", query=query_name, key=", ".join(best), weight=row.max())
 
 
 @in_style
@@ -299,3 +309,142 @@ def losses(panels):
 
 def _span(numbers):
     return f"{numbers.min():.2f} – {numbers.max():.2f}"
+
+
+# Chapter 04: who may ask whom, and where all this sits
+
+
+@in_style
+def mask_map(mask, query_names, key_names, title="title.mask"):
+    """Draw a mask: a shaded cell with a tick where the row may ask the column, an empty one where not.
+
+    Parameters: ``mask`` boolean ``(n_query, n_key)``, the names of both, ``title`` a key of the table of words.
+    """
+    ticks = np.where(mask, "✓", "")
+    fig = _cells(ticks, 0.5 * mask, query_names, key_names, word(title))
+    asked = "; ".join(_may_ask(name, row, key_names) for name, row in zip(query_names, mask, strict=True))
+    return Picture(fig, f"{word(title)} {asked}.")
+
+
+@in_style
+def masked_weights(weights, mask, query_names, key_names, title="title.who_asks_whom"):
+    """Draw weights as a map with a dot where the mask hides: that is a real 0, and not a small number rounded.
+
+    Parameters: ``weights`` and ``mask`` ``(n_query, n_key)``, the names of both, ``title`` a key of the table of words.
+    """
+    numbers = np.where(mask, np.char.mod("%.2f", weights), "·")
+    fig = _cells(numbers, weights, query_names, key_names, word(title))
+    best = weights.argmax(axis=-1)
+    asked = "; ".join(
+        word("said.asks_most", query=name, key=key_names[j], weight=row[j]) if row[j] else word("said.asks_nobody", query=name)
+        for name, row, j in zip(query_names, weights, best, strict=True)
+    )
+    return Picture(fig, f"{word(title)} {asked}.")
+
+
+def _cells(texts, shaded, query_names, key_names, title):
+    """Return a figure of one table of texts, its title above."""
+    height = 1.0 + 0.36 * len(query_names)
+    fig, ax = new_figure(height=height)
+    fig.subplots_adjust(left=0.2, right=0.99, top=1 - 0.75 / height, bottom=0.02)
+    _grid(ax, texts, query_names, key_names, numbers="{}", shaded=shaded)
+    fig.text(0.02, 1 - 0.2 / height, title, weight="bold")
+    return fig
+
+
+def _may_ask(name, row, key_names):
+    asked = ", ".join(key for key, allowed in zip(key_names, row, strict=True) if allowed)
+    return word("said.may_ask", query=name, keys=asked) if asked else word("said.asks_nobody", query=name)
+
+
+@in_style
+def flow(shapes):
+    """Draw the way from tokens to output, one box a step, with its shape beside it. The steps of this book so far are shaded.
+
+    Parameters: ``shapes`` maps the name of a step, as in ``flow.…`` in the table of words, to its shape as text.
+    """
+    fig, ax = _canvas(height=0.62 + 0.62 * len(shapes))
+    for place, (step, shape) in enumerate(shapes.items()):
+        top = 34 + 44.5 * place
+        if place:
+            _arrow(ax, (120, top - 13.5), (120, top))
+        _box(ax, 10, top, 220, word(f"flow.{step}"), shaded=step in ("project", "attention", "variants"))
+        ax.text(242, top + 15.5, shape, va="center")
+    ax.text(10, 16, word("title.flow"), weight="bold", va="center")
+    steps = "; ".join(f"{word(f'flow.{step}')}: {shape}" for step, shape in shapes.items())
+    return Picture(fig, word("said.flow", steps=steps))
+
+
+@in_style
+def two_halves():
+    """Draw the encoder and the decoder side by side: which attention stands where, and with which mask."""
+    fig, ax = _canvas(height=6.2)
+    columns = {
+        8: {"sentence": 58, "embedding": 103, "self": 164, "feed_forward": 217},
+        194: {"written": 58, "embedding": 103, "causal": 164, "cross": 247, "feed_forward": 300, "linear": 364, "next": 409},
+    }
+    for x, steps in columns.items():
+        last = min(steps.values())
+        for step, top in steps.items():
+            if top > last:
+                _arrow(ax, (x + 79, last + (38 if last > 150 and last < 290 and step not in ("linear", "next") else 31)), (x + 79, top))
+            last = top
+            _box(ax, x, top, 158, word(f"halves.{step}"), shaded=step in ("self", "causal", "cross"), note=_note(step))
+    for x, bottom, name in ((2, 262, "encoder"), (188, 345, "decoder")):
+        ax.plot([x, x + 170, x + 170, x, x], [146, 146, bottom, bottom, 146], color=FAINT, lw=1, ls="--")
+        ax.text(x + 6, 40, word(f"halves.{name}"), weight="bold", va="center")
+    ax.plot([87, 87, 180], [248, 266, 266], color=ORANGE, lw=2, ls="-")
+    _arrow(ax, (178, 266), (194, 266), color=ORANGE)
+    ax.text(87, 283, word("halves.keys_values"), ha="center", va="center")
+    ax.text(10, 16, word("title.halves"), weight="bold", va="center")
+    return Picture(fig, word("said.halves"))
+
+
+def _note(step):
+    return word(f"halves.{step}.mask") if step in ("self", "causal", "cross") else ""
+
+
+def _canvas(height):
+    """Return a figure whose one axes counts in the picture's units, from the upper left corner."""
+    fig, ax = new_figure(height=height)
+    ax.set_position([0, 0, 1, 1])
+    ax.set(xlim=(0, 360), ylim=(72 * height, 0))
+    ax.axis("off")
+    return fig, ax
+
+
+def _box(ax, left, top, width, text, shaded, note=""):
+    """Draw a box with its text, and under it a smaller note."""
+    height = 38 if note else 31
+    corners = [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
+    ax.fill(*zip(*corners, strict=True), facecolor=shade(0.5) if shaded else "none", edgecolor=FAINT, lw=1, ls="-")
+    ax.text(left + width / 2, top + (13 if note else 15.5), text, ha="center", va="center")
+    if note:
+        ax.text(left + width / 2, top + 28, note, ha="center", va="center", fontsize=10.5)
+
+
+def _arrow(ax, start, end, color=INK):
+    arrow = {"arrowstyle": "-|>", "color": color, "shrinkA": 0, "shrinkB": 0, "lw": 1.2}
+    ax.annotate("", end, start, arrowprops=arrow)
+
+
+class Table:
+    """Answers in rows under headings, as a table of the page: real text, read out cell by cell by a screen reader."""
+
+    def __init__(self, headings, rows):
+        """Keep the texts: as many in each row as there are ``headings``."""
+        self.headings, self.rows = list(headings), [list(row) for row in rows]
+        for row in self.rows:
+            if len(row) != len(self.headings):
+                raise ValueError(f"each row must have {len(self.headings)} cells, got {len(row)}: {row}")
+
+    def _repr_html_(self):
+        head = "".join(f'<th scope="col">{escape(text)}</th>' for text in self.headings)
+        body = "".join(
+            f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(text)}</td>" for text in rest) + "</tr>"
+            for first, *rest in self.rows
+        )
+        return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+    def __repr__(self):
+        return "\n".join(" | ".join(row) for row in [self.headings, *self.rows])

@@ -43,16 +43,24 @@ def library_claims():
         yield f"| {book} | {minus(s[j], 2)} | {e[j]:.2f} | {w[j]:.3f} |"
     yield f"| sum | | {e.sum():.2f} | 1 (but for rounding) |"
     yield f"with its score of {minus(s[4], 0)}, has a weight above 0"
+    yield f"from {q[0]:.2f} to {q[0] + 0.01:.2f} in science"
     assert (SHELF_VALUES.sum(axis=-1) == 10).all()
     yield "of its ten pages, how many hold facts, stories and pictures"
 
     weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V).weights
-    yield f"*look* gives {weights[5, 7]:.2f} of its attention to *up*"
+    yield f"*look* gives {weights[5, 7]:.2f} to *up*"
+    yield f"*look* gives itself {weights[5, 5]:.2f}"
     yield f"*it* gives {weights[6, 4]:.2f} to *word*, the thing that it stands for, and {weights[6, 5]:.2f} to *look*"
-    yield f"*up* gives {weights[7, 5]:.2f} to *look*"
     yield f"With the other four scores of this chapter it is {w[4]:.3f}"
     yield f"({k[1, 0]}, {k[1, 1]}) becomes (3, 3)"
-    yield f"Its score doubles from {s[1]:g} to {2 * s[1]:g}"
+    doubled = softmax(SHELF_QUERY @ (k * [[1], [2], [1], [1], [1]]).T)[0, 1]
+    yield f"Its score doubles from {s[1]:g} to {2 * s[1]:g}, and its weight grows from {w[1]:.3f} to {doubled:.3f}"
+    yield f"(0.5, −1.5) itself. For the second part"
+    yield f"product with ({k[0, 0]}, {minus(k[0, 1])}) − ({minus(k[2, 0])}, {k[2, 1]}) must be 0"
+    assert (k[0] - k[2] == [2.5, -2.5]).all()  # so: as much science as people
+    assert 0.5 < softmax(s / 2.0)[1] < 0.51 and softmax(s / 2.1)[1] < 0.5
+    yield "At 2.0 it is just above one half"
+    yield f"multiplied by {e.sum():.2f}/{e.sum() + 1:.2f}"
 
 
 def pipeline_claims():
@@ -75,20 +83,34 @@ def pipeline_claims():
     yield f"with the scaled scores {S[0, 0] / 2:g}, {S[0, 1] / 2:g} and {S[0, 2] / 2:g}"
     yield f"| e to the score | {e[0]:.2f} | {e[1]:.2f} | {e[2]:.2f} | {e.sum():.2f} |"
     yield f"| weight | {A[0, 0]:.3f} | {A[0, 1]:.3f} | {A[0, 2]:.3f} | 1 |"
-    yield f"*look* asks *up* most ({A[0, 2]:.2f})"
-    yield f"asks its verb, *look* ({A[1, 0]:.2f})"
+    whole = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V).weights
+    yield f"In the whole sentence *look* gave {whole[5, 7]:.2f} to *up*."
+    yield f"gives most to its verb, *look* ({A[1, 0]:.2f})"
+    yield f"*look* gives *up* more than before, {A[0, 2]:.2f} in place of {whole[5, 7]:.2f}"
     yield f'"*look* attends to *up* with {100 * A[0, 2]:.0f} %"'
     mixed = " + ".join(f"{A[0, j]:.3f} · {row(V[j])}" for j in range(3))
     yield f"{mixed} = **({O[0, 0]:.2f}, {O[0, 1]:.2f})**"
     yield f"`np.exp` overflows above {np.floor(np.log(np.finfo(float).max)):.0f}"
-    yield "The entry in row 2, column 5 of the weights is 0.4."
+    yield "`weights[2, 5]` is 0.4."
+    wrong = softmax(Q @ (X @ W_K).T / 2, axis=0)
+    yield f"here between {wrong.sum(axis=-1).min():.1f} and {wrong.sum(axis=-1).max():.1f} in place of 1"
+    assert ((wrong @ (X @ W_V)) > (X @ W_V).max(axis=0)).any(axis=-1).sum() == 2
+    yield "two of the three outputs have a number larger than the largest value"
     yield "takes 0.4 of token 5's value"
     yield f"e³ = {np.exp(3):.2f}, so the weights are {np.exp(3):.2f}/{np.exp(3) + 2:.2f} and twice 1/{np.exp(3) + 2:.2f}"
     for feature, numbers in zip(
         ["an action", "a thing", "a direction", "a pointer", "a word that wants a partner"], W_Q, strict=True
     ):
         yield f"| {feature} looks for | " + " | ".join(f"{number:g}" for number in numbers) + " |"
-    yield f"a context of 128K tokens ({128 * 1024:,})"
+    for feature, numbers in zip(
+        ["an action", "a thing", "a direction", "a pointer", "a word that wants a partner"], W_K, strict=True
+    ):
+        yield f"| {feature} is found as | " + " | ".join(f"{number:g}" for number in numbers) + " |"
+    for feature, numbers in zip(
+        ["an action", "a thing", "a direction", "a pointer", "a word that wants a partner"], W_V, strict=True
+    ):
+        yield f"| {feature} hands over | " + " | ".join(f"{number:g}" for number in numbers) + " |"
+    yield f"a text of 128K tokens ({128 * 1024:,})"
 
 
 CLAIMS = {"01-library": list(library_claims()), "02-pipeline": list(pipeline_claims())}
