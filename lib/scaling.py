@@ -2,7 +2,7 @@
 
 Where it stands: on `lib.attention`, under the chapter; NumPy only. Nothing here is needed to compute attention.
 
-Contents: `variance_with_error` and `share_with_error`, a measured number and how far to trust it; `entropy`,
+Contents: `mean_with_error`, `variance_with_error` and `share_with_error`, a measured number and how far to trust it; `entropy`,
 `softmax_jacobian`, `jacobian_norm` and `query_gradient_norm`, what one row of weights looks like to a learner;
 `measure_queries`, all of them for many random queries; `component_correlation_factor`, how far queries and keys are
 from the paper's assumption.
@@ -19,6 +19,7 @@ __all__ = [
     "component_correlation_factor",
     "entropy",
     "jacobian_norm",
+    "mean_with_error",
     "measure_queries",
     "query_gradient_norm",
     "share_with_error",
@@ -40,6 +41,15 @@ class Measured(NamedTuple):
     entropy: np.ndarray
     jacobian: np.ndarray
     gradient: np.ndarray
+
+
+def mean_with_error(x):
+    """Return the mean of the numbers ``x`` and its standard error.
+
+    >>> mean_with_error(np.array([-1.0, 1.0, -1.0, 1.0]))
+    (0.0, 0.5)
+    """
+    return float(np.mean(x)), float(np.std(x) / np.sqrt(np.size(x)))
 
 
 def variance_with_error(x):
@@ -130,7 +140,7 @@ def query_gradient_norm(weights, keys, scale=1.0):
     return scale * np.sqrt((weights**2 * lengths).sum(axis=-1))
 
 
-def measure_queries(d_k, *, n_key=64, n_query=1000, seed=0):
+def measure_queries(d_k, *, n_key=64, n_query=2000, seed=0):
     """Let random queries look up random keys, and measure the weights without the scale and with it.
 
     All components are independent, with mean 0 and variance 1: the paper's assumption. Every query has keys of its own,

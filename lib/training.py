@@ -20,7 +20,7 @@ from lib.scaling import entropy
 
 __all__ = ["History", "forward", "start_values", "train"]
 
-N_LETTERS, N_PLACES, D_MODEL, BATCH = 16, 16, 32, 16
+N_LETTERS, N_PLACES, D_MODEL, BATCH = 16, 16, 32, 8
 
 
 class History(NamedTuple):

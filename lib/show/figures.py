@@ -262,7 +262,7 @@ def gradient_bands(d_k, unscaled, scaled, title, axis, lowest=1e-4):
     fig.subplots_adjust(right=0.72, left=0.16)
     for bands, colour, style, name in ((unscaled, ORANGE, "--", "unscaled"), (scaled, BLUE, "-", "scaled")):
         low, middle, high = np.maximum(bands, lowest).T
-        ax.fill_between(d_k, low, high, color=colour, alpha=0.22, lw=0)
+        ax.fill([*d_k, *d_k[::-1]], [*low, *high[::-1]], color=colour, alpha=0.22, lw=0)
         ax.plot(d_k, middle, color=colour, ls=style, marker="o", ms=4)
         ax.text(d_k[-1] * 1.25, middle[-1], word(f"scale.{name}"), va="center")
     ax.set(xscale="log", yscale="log", xlabel="d_k", ylabel=word(axis), title=word(title))
@@ -289,16 +289,16 @@ def losses(panels):
     Parameters: ``panels`` from a panel's title to ``(unscaled, scaled)``, two arrays ``(steps, seeds)``.
     """
     fig, axes = new_figure(height=3.0, ncols=len(panels), sharey=True)
-    fig.subplots_adjust(top=0.74, bottom=0.2, right=0.98, wspace=0.12)
+    fig.subplots_adjust(top=0.74, bottom=0.2, right=0.96, wspace=0.16)
     for ax, (title, runs) in zip(axes, panels.items(), strict=True):
         for loss, colour, style, name in zip(runs, (ORANGE, BLUE), ("--", "-"), ("unscaled", "scaled"), strict=True):
             for seed, line in enumerate(loss.T):
                 label = word(f"scale.{name}") if seed == 0 else None
                 ax.plot(line, color=colour, ls=style, lw=1.2, label=label)
-        ax.set(ylim=(0, 3.4), xlabel=word("training.step"), xlim=(0, len(loss)))
+        ax.set(ylim=(0, 3.4), xlabel=word("training.step"), xlim=(0, len(loss)), xticks=[0, len(loss) // 2, len(loss)])
         ax.set_title(title, weight="normal")
     axes[0].set_ylabel(word("training.loss"))
-    axes[0].legend(loc="lower left", bbox_to_anchor=(0, -0.02), handlelength=1.8)
+    axes[-1].legend(loc="upper right", bbox_to_anchor=(1.06, 1.06), handlelength=1.8)
     fig.text(0.02, 0.92, word("title.training"), weight="bold")
     said = "; ".join(
         word("said.training", start=title, unscaled=_span(unscaled[-1]), scaled=_span(scaled[-1]))

@@ -161,7 +161,6 @@ WORDS = {
     "said.divisor": {
         "en": "divided by {name} the standard deviation is {first:.2f} at d_k = {low:g} and {last:.2f} at d_k = {high:g}"
     },
-    "divisor.nothing": {"en": "nothing"},
     "scale.unscaled": {"en": "without scale"},
     "scale.scaled": {"en": "with 1/√d_k"},
     "title.jacobian_bands": {"en": "How much do the weights follow the scores?"},
@@ -175,8 +174,6 @@ WORDS = {
     "title.training": {"en": "Does the model learn, d_k = 256?"},
     "training.step": {"en": "step"},
     "training.loss": {"en": "loss"},
-    "training.unit": {"en": "variance 1"},
-    "training.small": {"en": "small start"},
     "said.training": {"en": "{start}: the last loss is {unscaled} without the scale and {scaled} with it"},
     # chapter 04: the variants
     "token.please": {"en": "please"},
