@@ -99,7 +99,7 @@ def train(d_k, *, scaled, start, rate, steps=200, n_seeds=5):
 
     >>> history = train(4, scaled=True, start=0.02, rate=1e-3, steps=3, n_seeds=2)
     >>> history.loss.shape, history.last["weights"].shape
-    ((3, 2), (2, 16, 16, 16))
+    ((3, 2), (2, 8, 16, 16))
     """
     parameters = start_values(d_k, start, n_seeds)
     optimizer = torch.optim.Adam(parameters.values(), lr=rate)

@@ -288,8 +288,8 @@ def losses(panels):
 
     Parameters: ``panels`` from a panel's title to ``(unscaled, scaled)``, two arrays ``(steps, seeds)``.
     """
-    fig, axes = new_figure(height=3.0, ncols=len(panels), sharey=True)
-    fig.subplots_adjust(top=0.74, bottom=0.2, right=0.96, wspace=0.16)
+    fig, axes = new_figure(height=3.4, ncols=len(panels), sharey=True)
+    fig.subplots_adjust(top=0.72, bottom=0.17, right=0.96, wspace=0.16)
     for ax, (title, runs) in zip(axes, panels.items(), strict=True):
         for loss, colour, style, name in zip(runs, (ORANGE, BLUE), ("--", "-"), ("unscaled", "scaled"), strict=True):
             for seed, line in enumerate(loss.T):
@@ -298,8 +298,8 @@ def losses(panels):
         ax.set(ylim=(0, 3.4), xlabel=word("training.step"), xlim=(0, len(loss)), xticks=[0, len(loss) // 2, len(loss)])
         ax.set_title(title, weight="normal")
     axes[0].set_ylabel(word("training.loss"))
-    axes[-1].legend(loc="upper right", bbox_to_anchor=(1.06, 1.06), handlelength=1.8)
-    fig.text(0.02, 0.92, word("title.training"), weight="bold")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(0, 0.93), ncols=2)
+    fig.text(0.02, 0.94, word("title.training"), weight="bold")
     said = "; ".join(
         word("said.training", start=title, unscaled=_span(unscaled[-1]), scaled=_span(scaled[-1]))
         for title, (unscaled, scaled) in panels.items()
