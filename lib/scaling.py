@@ -1,11 +1,12 @@
-"""How large dot products grow with d_k, and what that does to the gradient of a softmax: what chapter *scaling* measures.
+"""How dot products grow with d_k, and what that does to the gradient of a softmax.
 
-Where it stands: on `lib.attention`, under the chapter; NumPy only. Nothing here is needed to compute attention.
+What chapter *scaling* measures. Where it stands: on `lib.attention`, under the chapter; NumPy only.
+Nothing here is needed to compute attention.
 
-Contents: `mean_with_error`, `variance_with_error` and `share_with_error`, a measured number and how far to trust it; `entropy`,
-`softmax_jacobian`, `jacobian_norm` and `query_gradient_norm`, what one row of weights looks like to a learner;
-`measure_queries`, all of them for many random queries; `component_correlation_factor`, how far queries and keys are
-from the paper's assumption.
+Contents: `mean_with_error`, `variance_with_error` and `share_with_error`, a measured number and how far to
+trust it; `entropy`, `softmax_jacobian`, `jacobian_norm` and `query_gradient_norm`, what one row of weights
+looks like to a learner; `measure_queries`, all of them for many random queries;
+`component_correlation_factor`, how far queries and keys are from the paper's assumption.
 """
 
 from typing import NamedTuple
@@ -27,14 +28,14 @@ __all__ = [
     "variance_with_error",
 ]
 
-NUMBERS_AT_ONCE = 2**18  # keys are drawn in portions of 2 MB, which stay in the cache: half the time, and memory stays small
+NUMBERS_AT_ONCE = 2**18  # keys are drawn in portions of 2 MB, which fit in the cache: half the time
 
 
 class Measured(NamedTuple):
     """What `measure_queries` found, one number a query in each array of shape ``(n_query,)``.
 
-    ``largest`` is the largest weight, ``entropy`` that of the weights, ``jacobian`` how much the weights move when the
-    scores do, ``gradient`` how much they move when the query does.
+    ``largest`` is the largest weight, ``entropy`` that of the weights, ``jacobian`` how much the weights
+    move when the scores do, ``gradient`` how much they move when the query does.
     """
 
     largest: np.ndarray
@@ -55,8 +56,8 @@ def mean_with_error(x):
 def variance_with_error(x):
     """Return the variance of the numbers ``x`` and its standard error.
 
-    The variance would come out a little different with other random numbers; it lies within two standard errors of
-    the true one in about 95 of 100 repetitions.
+    The variance would come out a little different with other random numbers; it lies within two standard
+    errors of the true one in about 95 of 100 repetitions.
 
     >>> variance_with_error(np.array([-1.0, 1.0, -2.0, 2.0]))
     (2.5, 0.75)
@@ -92,9 +93,11 @@ def entropy(weights):
 def softmax_jacobian(weights):
     """Return how each weight answers to each score: entry i, j is the slope of weight i against score j.
 
-    It is ``diag(a) - a aᵀ`` for the weights ``a``: ``a_i (1 - a_i)`` on the diagonal, ``-a_i a_j`` beside it.
+    It is ``diag(a) - a aᵀ`` for the weights ``a``: ``a_i (1 - a_i)`` on the diagonal and
+    ``-a_i a_j`` beside it.
 
-    Parameters: ``weights`` of shape ``(..., n)``, as `lib.attention.softmax` returns them. Returns ``(..., n, n)``.
+    Parameters: ``weights`` ``(..., n)``, as `lib.attention.softmax` returns them.
+    Returns ``(..., n, n)``.
 
     >>> softmax_jacobian(np.array([0.5, 0.5]))
     array([[ 0.25, -0.25],
@@ -107,8 +110,8 @@ def softmax_jacobian(weights):
 def jacobian_norm(weights):
     """Return the length of `softmax_jacobian`: the root of the sum of its squared entries.
 
-    It never makes the n × n matrix. And it never computes ``1 - a`` for a weight ``a`` near 1, which would lose all
-    digits just where the gradient is small: it adds up the other weights instead.
+    It never makes the n × n matrix. And it never computes ``1 - a`` for a weight ``a`` near 1, which would
+    lose all digits just where the gradient is small: it adds up the other weights instead.
 
     >>> float(jacobian_norm(np.array([0.5, 0.5])))
     0.5
@@ -127,8 +130,8 @@ def jacobian_norm(weights):
 def query_gradient_norm(weights, keys, scale=1.0):
     """Return how much the weights move when the query does: the length of their Jacobian by the query.
 
-    A score is ``scale · q · k``, so the slope of weight i is ``scale · a_i (k_i - k̄)`` with the blended key
-    ``k̄ = Σ a_j k_j``.
+    A score is ``scale · q · k``, so the slope of weight i is ``scale · a_i (k_i - k̄)`` with the blended
+    key ``k̄ = Σ a_j k_j``.
 
     Parameters: ``weights`` ``(..., n_key)``, ``keys`` ``(..., n_key, d_k)``, ``scale`` as in attention.
 
@@ -143,8 +146,8 @@ def query_gradient_norm(weights, keys, scale=1.0):
 def measure_queries(d_k, *, n_key=64, n_query=2000, seed=0):
     """Let random queries look up random keys, and measure the weights without the scale and with it.
 
-    All components are independent, with mean 0 and variance 1: the paper's assumption. Every query has keys of its own,
-    so that the numbers of two queries have nothing to do with each other.
+    All components are independent, with mean 0 and variance 1: the paper's assumption. Every query has keys
+    of its own, so that the numbers of two queries have nothing to do with each other.
 
     Returns
     -------
@@ -175,7 +178,7 @@ def _measure(query, keys):
 
 
 def component_correlation_factor(queries, keys):
-    """Return how many times larger the variance of q · k is than independent components of mean 0 would make it.
+    """Return how many times larger Var(q · k) is than independent components of mean 0 would make it.
 
     1 is the paper's assumption. Correlated components, and means that are not 0, make it larger.
 

@@ -253,10 +253,10 @@ def spreads(d_k, measured, formulas):
 
 @in_style
 def gradient_bands(d_k, unscaled, scaled, title, axis, lowest=1e-4):
-    """Draw a gradient against d_k without the scale and with it: the median, and a band from the 5th to the 95th of 100.
+    """Draw a gradient against d_k without the scale and with it: the median, and the band of nine in ten.
 
-    Parameters: ``d_k`` ``(n,)``; ``unscaled`` and ``scaled`` ``(n, 3)``, the three quantiles; ``title`` and ``axis`` keys of
-    the table of words; ``lowest`` the end of the axis: what is smaller is drawn on it.
+    Parameters: ``d_k`` ``(n,)``; ``unscaled`` and ``scaled`` ``(n, 3)``, the three quantiles; ``title`` and
+    ``axis`` keys of the table of words; ``lowest`` the end of the axis: what is smaller is drawn on it.
     """
     fig, ax = new_figure(height=3.4)
     fig.subplots_adjust(right=0.72, left=0.16)
@@ -267,7 +267,8 @@ def gradient_bands(d_k, unscaled, scaled, title, axis, lowest=1e-4):
         ax.text(d_k[-1] * 1.25, middle[-1], word(f"scale.{name}"), va="center")
     ax.set(xscale="log", yscale="log", xlabel="d_k", ylabel=word(axis), title=word(title))
     ax.set_ylim(lowest, 3 * max(unscaled.max(), scaled.max()))
-    _plain_logarithmic(ax, d_k, [t for t in (1e-4, 1e-3, 0.01, 0.1, 1, 10) if lowest <= t <= 3 * unscaled.max()])
+    marks = [mark for mark in (1e-4, 1e-3, 0.01, 0.1, 1, 10) if lowest <= mark <= 3 * unscaled.max()]
+    _plain_logarithmic(ax, d_k, marks)
     said = "; ".join(
         word("said.bands", d_k=d, low=u[0], middle=u[1], high=u[2], scaled=s[1])
         for d, u, s in zip(d_k, unscaled, scaled, strict=True)
@@ -291,11 +292,13 @@ def losses(panels):
     fig, axes = new_figure(height=3.4, ncols=len(panels), sharey=True)
     fig.subplots_adjust(top=0.72, bottom=0.17, right=0.96, wspace=0.16)
     for ax, (title, runs) in zip(axes, panels.items(), strict=True):
-        for loss, colour, style, name in zip(runs, (ORANGE, BLUE), ("--", "-"), ("unscaled", "scaled"), strict=True):
+        looks = ((ORANGE, "--", "unscaled"), (BLUE, "-", "scaled"))
+        for loss, (colour, style, name) in zip(runs, looks, strict=True):
             for seed, line in enumerate(loss.T):
                 label = word(f"scale.{name}") if seed == 0 else None
                 ax.plot(line, color=colour, ls=style, lw=1.2, label=label)
-        ax.set(ylim=(0, 3.4), xlabel=word("training.step"), xlim=(0, len(loss)), xticks=[0, len(loss) // 2, len(loss)])
+        ax.set(ylim=(0, 3.4), xlim=(0, len(loss)), xticks=[0, len(loss) // 2, len(loss)])
+        ax.set_xlabel(word("training.step"))
         ax.set_title(title, weight="normal")
     axes[0].set_ylabel(word("training.loss"))
     fig.legend(*axes[0].get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(0, 0.93), ncols=2)

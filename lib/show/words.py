@@ -153,13 +153,14 @@ WORDS = {
     "walk.sum": {"en": "sum so far"},
     "walk.reach": {"en": "{reach:g}"},
     "said.walk": {
-        "en": "{n} sums wander up and down over {steps} steps, as wide as the root of the steps: {inside} of them end within "
-        "{sd:g} of 0, and a second line at three times that, {three:g}, has nearly all of them inside."
+        "en": "{n} sums wander up and down over {steps} steps, as wide as the root of the steps: {inside} of them "
+        "end within {sd:g} of 0, and a second line at three times that, {three:g}, has nearly all of them inside."
     },
     "title.divisor": {"en": "Which divisor keeps the spread?"},
     "spread.axis": {"en": "standard deviation of a score"},
     "said.divisor": {
-        "en": "divided by {name} the standard deviation is {first:.2f} at d_k = {low:g} and {last:.2f} at d_k = {high:g}"
+        "en": "divided by {name} the standard deviation is {first:.2f} at d_k = {low:g} "
+        "and {last:.2f} at d_k = {high:g}"
     },
     "scale.unscaled": {"en": "without scale"},
     "scale.scaled": {"en": "with 1/√d_k"},
@@ -168,8 +169,8 @@ WORDS = {
     "title.gradient_bands": {"en": "How much do the weights follow the query?"},
     "axis.gradient": {"en": "‖dw/dq‖"},
     "said.bands": {
-        "en": "d_k = {d_k:g}: without scale 5 of 100 queries lie below {low:.2g}, half below {middle:.2g}, 95 below {high:.2g}; "
-        "with it half lie below {scaled:.2g}"
+        "en": "d_k = {d_k:g}: without scale 5 of 100 queries lie below {low:.2g}, half below {middle:.2g}, "
+        "95 below {high:.2g}; with it half lie below {scaled:.2g}"
     },
     "title.training": {"en": "Does the model learn, d_k = 256?"},
     "training.step": {"en": "step"},

@@ -66,7 +66,9 @@ def claims(c):
     silent = {d: share_with_error(found[d][0].jacobian < 0.01)[0] for d in (64, 1024)}
     assert abs(silent[64] - 1 / 6) < 0.02 and abs(silent[1024] - 2 / 3) < 0.03
     yield "if its ‖J‖ is below 0.01"
-    yield f"At 64, the paper's own d_k, it is {silent[64]:.1%}, one in six. At 1024 it is {silent[1024]:.1%}, two in three.".replace("%", " %")
+    yield f"At 64, the paper's own d_k, it is {silent[64]:.1%}, one in six. At 1024 it is {silent[1024]:.1%}, two in three.".replace(
+        "%", " %"
+    )
     median = {d: [np.median(side.jacobian) for side in found[d]] for d in found}
     yield f"Its median is {median[64][0]:.3f}, with the scale {median[64][1]:.3f}"
     assert median[16][0] > median[4][0] and median[64][0] > median[256][0] > median[1024][0]
@@ -129,7 +131,10 @@ def test_what_the_prose_says_in_words(chapter_03):
     assert fast[False].min() > 10 * fast[True].max()  # every seed falls behind
     run = runs[*wide, True]
     assert np.exp(run.entropy[-1].mean()) < 2  # trained, it reads hardly more than one key
-    before, after = (c["component_correlation_factor"](*(s[x][0].reshape(-1, 256) for x in ("queries", "keys"))) for s in (run.first, run.last))
+    before, after = (
+        c["component_correlation_factor"](*(s[x][0].reshape(-1, 256) for x in ("queries", "keys")))
+        for s in (run.first, run.last)
+    )
     assert before == pytest.approx(1, abs=0.2) and after > 3
 
 

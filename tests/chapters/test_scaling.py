@@ -65,7 +65,9 @@ def test_the_share_of_queries_without_gradient_is_that_measured_before(measured,
 def test_medians_are_those_measured_before(measured, d_k):
     unscaled, scaled = measured[d_k]
     median = [np.median(x) for x in (unscaled.jacobian, scaled.jacobian, unscaled.gradient)]
-    np.testing.assert_allclose(median, MEDIANS[d_k], rtol=0.12)  # the bands are wide: a median of 1000 is off by 5 %
+    np.testing.assert_allclose(
+        median, MEDIANS[d_k], rtol=0.12
+    )  # the bands are wide: a median of 1000 is off by 5 %
 
 
 def test_where_keys_are_many_fewer_queries_lose_their_gradient():
@@ -80,7 +82,9 @@ def test_where_keys_are_many_fewer_queries_lose_their_gradient():
         largest = a.max(axis=-1)
         # one weight near 1 and a small rest: ‖J‖ is about the rest times √2 or less, so look at J itself where it is near
         exact = np.array([np.linalg.norm(np.diag(row) - np.outer(row, row)) for row in a[largest > 0.95]])
-        theirs = share_with_error(np.concatenate([exact < 0.01, np.zeros((largest <= 0.95).sum(), dtype=bool)]))
+        theirs = share_with_error(
+            np.concatenate([exact < 0.01, np.zeros((largest <= 0.95).sum(), dtype=bool)])
+        )
         assert agree(mine, theirs)
         shares.append(mine[0])
     assert shares[0] > shares[1] > shares[2]
@@ -109,7 +113,9 @@ def test_a_small_gradient_keeps_its_digits():
 
 def test_jacobian_norm_is_that_of_the_whole_matrix():
     weights = softmax(3 * np.random.default_rng(0).normal(size=(50, 7)))
-    np.testing.assert_allclose(jacobian_norm(weights), np.linalg.norm(softmax_jacobian(weights), axis=(-2, -1)))
+    np.testing.assert_allclose(
+        jacobian_norm(weights), np.linalg.norm(softmax_jacobian(weights), axis=(-2, -1))
+    )
 
 
 def test_entropy_is_between_that_of_one_and_that_of_all():
@@ -137,4 +143,6 @@ def test_correlated_components_are_found():
     q, k = rng.normal(size=(2, 500, 16))
     together = [np.sqrt(0.5) * x + np.sqrt(0.5) * rng.normal(size=(500, 1)) for x in (q, k)]
     assert component_correlation_factor(q, k) == pytest.approx(1, abs=0.1)
-    assert component_correlation_factor(*together) == pytest.approx(1 + 15 * 0.5**2, rel=0.2)  # by formula 4.75
+    assert component_correlation_factor(*together) == pytest.approx(
+        1 + 15 * 0.5**2, rel=0.2
+    )  # by formula 4.75

@@ -48,7 +48,9 @@ def test_the_gradient_is_that_of_the_two_matrices():
     generator = torch.Generator().manual_seed(1000)
     shown = torch.randint(N_LETTERS, (BATCH, N_PLACES), generator=generator)[None]
     votes, state = forward(parameters, shown, None)
-    torch.nn.functional.cross_entropy(votes[0].reshape(-1, N_LETTERS), shown[0].flip(-1).reshape(-1)).backward()
+    torch.nn.functional.cross_entropy(
+        votes[0].reshape(-1, N_LETTERS), shown[0].flip(-1).reshape(-1)
+    ).backward()
     both = torch.cat([parameters[name].grad.reshape(-1) for name in ("W_Q", "W_K")])
     assert history.gradient[0, 0] == pytest.approx(both.norm().item(), rel=1e-4)
     assert history.entropy[0, 0] == pytest.approx(entropy(state["weights"]).mean(), rel=1e-4)
