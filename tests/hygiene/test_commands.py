@@ -40,7 +40,7 @@ def test_a_skipped_test_fails_in_ci_alone(ci, code, tmp_path):
     (tmp_path / "test_x.py").write_text(
         "import pytest\n\n\ndef test_x():\n    pytest.skip('no such tool')\n\n\ndef test_y():\n    pass\n"
     )
-    env = os.environ | {"CI": ci}
+    env = os.environ | {"CI": ci, "PYTEST_ADDOPTS": ""}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q"],
         cwd=tmp_path,
