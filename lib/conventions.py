@@ -1,19 +1,20 @@
 """Masks of other libraries, turned into this book's and back.
 
-Where it stands: beside `attention.py`, of which it uses only `causal_mask`. Nothing in the library needs it; whoever brings
-a mask from elsewhere, or takes one there, does.
+Where it stands: beside `attention.py`, of which it uses only `causal_mask`. Nothing in the library needs it;
+whoever brings a mask from elsewhere, or takes one there, does.
 
-This book's mask is boolean and True = may attend, as in PyTorch's ``scaled_dot_product_attention``, JAX and Keras. Others say:
+This book's mask is boolean and True = may attend, as in PyTorch's ``scaled_dot_product_attention``, JAX and
+Keras. Others say:
 
-==========================  ===============================================  =====================================================
-convention                  who                                              here
-==========================  ===============================================  =====================================================
-True = hidden               ``torch.nn.MultiheadAttention`` and Transformer  `from_hidden`, `to_hidden`
-the same, with its shapes   ``torch.nn.MultiheadAttention``                  `from_multihead_attention`, `to_multihead_attention`
-numbers, 0 or -inf, added   many; Hugging Face inside its models             `from_additive`, `to_additive`
-numbers, 1 or 0             Hugging Face tokenizers (``attention_mask``)     `from_ones`
-causal, by its corner       ``torch.nn.attention.bias``                      `causal_upper_left`, `causal_lower_right`
-==========================  ===============================================  =====================================================
+====================  ===================================  ===========================
+the mask says         who says so                          here
+====================  ===================================  ===========================
+True = hidden         PyTorch's ``nn.MultiheadAttention``  ``…_hidden``
+… and its shapes      the same                             ``…_multihead_attention``
+0 or -inf, added      many; Hugging Face in its models     ``…_additive``
+1 or 0                Hugging Face's tokenizers            ``from_ones``
+causal, by a corner   PyTorch's ``nn.attention.bias``      ``causal_…``
+====================  ===================================  ===========================
 
 No function guesses: what could be read in two ways is refused, with a line that says what to call instead.
 """
@@ -43,7 +44,7 @@ def from_hidden(hidden):
 
     Parameters
     ----------
-    hidden : boolean array of any shape, such as the ``attn_mask`` or ``key_padding_mask`` of ``torch.nn.MultiheadAttention``
+    hidden : boolean array of any shape, such as the ``attn_mask`` of ``torch.nn.MultiheadAttention``
 
     Returns
     -------
@@ -109,8 +110,8 @@ def from_additive(added):
 
     Raises
     ------
-    TypeError: ``added`` is not an array of floats. ValueError: there is another number in it, so that it is a bias and not a
-    mask, or a mask of ones and zeros.
+    TypeError: ``added`` is not an array of floats.
+    ValueError: another number is in it, so that it is a bias and not a mask, or a mask of ones and zeros.
 
     Source
     ------
@@ -124,23 +125,26 @@ def from_additive(added):
     """
     xp = _numbers("added", added)
     if not _is_float(xp, added):
-        raise TypeError(f"added must hold floats, 0 or -inf, got {_name(added.dtype)}: for ones and zeros call from_ones")
+        raise TypeError(
+            f"added must hold floats, 0 or -inf, got {_name(added.dtype)}: for ones and zeros call from_ones"
+        )
     visible = added == 0
     other = added[~visible & (added != -inf) & (added != xp.finfo(added.dtype).min)]
     if other.shape[0]:
         raise ValueError(
-            f"added must hold 0 and -inf only, got {float(other[0]):g}: pass a bias as bias=, and call from_ones for ones and zeros"
+            f"added must hold 0 and -inf only, got {float(other[0]):g}: pass a bias as bias=, and call "
+            "from_ones for ones and zeros"
         )
     return visible
 
 
 def to_additive(mask, like=None):
-    """Turn this book's mask into numbers to be added to the scores: 0 where a query may attend, -inf where not.
+    """Turn this book's mask into numbers to be added to the scores: 0 where a query may attend, else -inf.
 
     Parameters
     ----------
     mask : boolean array of any shape, True = may attend
-    like : array of floats of the same library, optional. The result has its dtype (default: the library's default float).
+    like : array of floats of the same library, optional. The result has its dtype (default: its usual float).
 
     Returns
     -------
@@ -171,7 +175,7 @@ def to_additive(mask, like=None):
 def from_ones(ones):
     """Turn a mask of numbers, 1 = may attend and 0 = hidden, into this book's.
 
-    A tokenizer's ``attention_mask`` has the shape ``(batch, n_key)``. For attention add an axis for the queries:
+    A tokenizer's ``attention_mask`` has the shape ``(batch, n_key)``. Add an axis for the queries:
     ``from_ones(attention_mask)[:, None, :]``.
 
     Parameters
@@ -184,7 +188,8 @@ def from_ones(ones):
 
     Raises
     ------
-    TypeError: ``ones`` is boolean already, or not an array of numbers. ValueError: there is another number in it.
+    TypeError: ``ones`` is boolean already, or not an array of numbers.
+    ValueError: another number is in it.
 
     Source
     ------
@@ -200,7 +205,9 @@ def from_ones(ones):
     visible = ones == 1
     other = ones[~visible & (ones != 0)]
     if other.shape[0]:
-        raise ValueError(f"ones must hold 1 and 0 only, got {float(other[0]):g}: for 0 and -inf call from_additive")
+        raise ValueError(
+            f"ones must hold 1 and 0 only, got {float(other[0]):g}: for 0 and -inf call from_additive"
+        )
     return visible
 
 
@@ -209,20 +216,23 @@ def from_multihead_attention(attn_mask=None, key_padding_mask=None, *, n_heads=N
 
     Parameters
     ----------
-    attn_mask : boolean array, True = hidden, of shape ``(n_query, n_key)``, or ``(batch · n_heads, n_query, n_key)``
-    key_padding_mask : boolean array, True = hidden, of shape ``(batch, n_key)``, or ``(n_key,)`` without a batch
+    attn_mask : boolean array, True = hidden, of shape ``(n_query, n_key)``
+        or ``(batch · n_heads, n_query, n_key)``
+    key_padding_mask : boolean array, True = hidden, of shape ``(batch, n_key)``
+        or, without a batch, ``(n_key,)``
     n_heads : int, needed where ``attn_mask`` has three axes: only so it can be cut into batch and heads
 
     Returns
     -------
-    boolean array, True = may attend. ``(n_query, n_key)`` or ``(batch, n_query, n_key)``, as `lib.attention.multi_head_attention`
-    takes it; with a three-axis ``attn_mask`` ``(batch, n_heads, n_query, n_key)``, for arrays that are split into heads.
+    boolean array, True = may attend. ``(n_query, n_key)`` or ``(batch, n_query, n_key)``, as
+    `lib.attention.multi_head_attention` takes it; with an ``attn_mask`` of three axes
+    ``(batch, n_heads, n_query, n_key)``, for arrays that are split into heads.
     Without an ``attn_mask`` there is 1 in place of ``n_query``.
 
     Raises
     ------
-    TypeError: a mask is not a boolean array, or both are missing. ValueError: a number of axes that the module does not know,
-    or ``n_heads`` missing or not fitting.
+    TypeError: a mask is not a boolean array, or both are missing.
+    ValueError: a number of axes that the module does not know, or ``n_heads`` missing or not fitting.
 
     Source
     ------
@@ -251,14 +261,16 @@ def from_multihead_attention(attn_mask=None, key_padding_mask=None, *, n_heads=N
 
 
 def to_multihead_attention(mask, *, n_query=None, n_heads=None):
-    """Turn this book's mask into the ``attn_mask`` of ``torch.nn.MultiheadAttention``, with its polarity and its shape.
+    """Turn this book's mask into the ``attn_mask`` of ``torch.nn.MultiheadAttention``: polarity and shape.
 
     Parameters
     ----------
     mask : boolean array, True = may attend, of shape ``(n_query, n_key)``, ``(batch, n_query, n_key)`` or
-        ``(batch, n_heads, n_query, n_key)``; in place of ``n_query`` there may be 1, and in place of ``n_heads``, too
+        ``(batch, n_heads, n_query, n_key)``; in place of ``n_query`` there may be 1, and in place of
+        ``n_heads``, too
     n_query : int, needed where the mask has 1 in its place: the module does not broadcast
-    n_heads : int, needed where the mask has a batch axis, because the module wants one mask for each head of each sequence
+    n_heads : int, needed where the mask has a batch axis and no heads axis: the module wants one mask for
+        each head of each sequence
 
     Returns
     -------
@@ -266,13 +278,13 @@ def to_multihead_attention(mask, *, n_query=None, n_heads=None):
 
     Raises
     ------
-    TypeError: the mask is not a boolean array. ValueError: a number of axes other than 2, 3 or 4, or a count that is missing
-    or does not fit.
+    TypeError: the mask is not a boolean array.
+    ValueError: a number of axes other than 2, 3 or 4, or a count that is missing or does not fit.
 
     Notes
     -----
-    A query that may attend to nothing gets weights of 0 in this book. ``torch.nn.MultiheadAttention`` gives NaN for it, unless
-    it is called with ``need_weights=False``.
+    A query that may attend to nothing gets weights of 0 in this book. ``torch.nn.MultiheadAttention`` gives
+    NaN for it, unless it is called with ``need_weights=False``.
 
     Source
     ------
@@ -290,7 +302,10 @@ def to_multihead_attention(mask, *, n_query=None, n_heads=None):
     """
     xp = array_namespace(_boolean("mask", mask))
     if mask.ndim not in (2, 3, 4):
-        raise ValueError(f"mask must have 2, 3 or 4 axes, ending in (n_query, n_key), got shape {tuple(mask.shape)}: add or join axes")
+        raise ValueError(
+            f"mask must have 2, 3 or 4 axes, ending in (n_query, n_key), got shape {tuple(mask.shape)}: add "
+            "or join axes"
+        )
     n_query = _fitting("n_query", n_query, mask.shape[-2])
     if mask.ndim == 2:
         return _invert(xp.broadcast_to(mask, (n_query, mask.shape[-1])))
@@ -302,7 +317,7 @@ def to_multihead_attention(mask, *, n_query=None, n_heads=None):
 
 
 def causal_upper_left(n_query, n_key, *, like=None):
-    """Hide the future where the first query stands at the first key: the diagonal starts in the upper left corner.
+    """Hide the future where the first query stands at the first key: the diagonal starts upper left.
 
     Parameters
     ----------
@@ -311,7 +326,7 @@ def causal_upper_left(n_query, n_key, *, like=None):
 
     Returns
     -------
-    boolean array ``(n_query, n_key)``, True = may attend: what ``is_causal=True`` means in PyTorch, JAX and Keras
+    boolean array ``(n_query, n_key)``, True = may attend: ``is_causal=True`` in PyTorch, JAX and Keras
 
     Raises
     ------
@@ -368,20 +383,33 @@ def _from_attn_mask(attn_mask, n_heads):
     if visible.ndim == 2:
         return visible
     if visible.ndim != 3:
-        raise ValueError(f"attn_mask must have 2 or 3 axes, got shape {tuple(visible.shape)}: the module takes no other")
+        raise ValueError(
+            f"attn_mask must have 2 or 3 axes, got shape {tuple(visible.shape)}: the module takes no other"
+        )
     if n_heads is None:
-        raise ValueError(f"attn_mask {tuple(visible.shape)} joins batch and heads in its first axis: say n_heads=, so that it can be cut")
+        raise ValueError(
+            f"attn_mask {tuple(visible.shape)} joins batch and heads in its first axis: say n_heads=, so "
+            "that it can be cut"
+        )
     _count("n_heads", n_heads)
     if visible.shape[0] % n_heads:
-        raise ValueError(f"the first axis of attn_mask must be batch · n_heads, got {visible.shape[0]} with n_heads = {n_heads}: check n_heads")
-    return array_namespace(visible).reshape(visible, (visible.shape[0] // n_heads, n_heads, *visible.shape[1:]))
+        raise ValueError(
+            f"the first axis of attn_mask must be batch · n_heads, got {visible.shape[0]} with n_heads = "
+            f"{n_heads}: check n_heads"
+        )
+    return array_namespace(visible).reshape(
+        visible, (visible.shape[0] // n_heads, n_heads, *visible.shape[1:])
+    )
 
 
 def _from_key_padding_mask(key_padding_mask):
     """Return ``(batch, 1, n_key)``, or ``(1, n_key)``; True = may attend."""
     visible = _invert(_boolean("key_padding_mask", key_padding_mask))
     if visible.ndim not in (1, 2):
-        raise ValueError(f"key_padding_mask must have the shape (batch, n_key) or (n_key,), got {tuple(visible.shape)}: the module takes no other")
+        raise ValueError(
+            f"key_padding_mask must have the shape (batch, n_key) or (n_key,), got {tuple(visible.shape)}: "
+            "the module takes no other"
+        )
     return visible[..., None, :]
 
 
@@ -389,11 +417,17 @@ def _fitting(name, wanted, found):
     """Return how many there are to be: ``wanted``, of which the mask has ``found`` (1 = the same for all)."""
     if wanted is None:
         if found == 1:
-            raise ValueError(f"{name} is missing, and the mask has 1 in its place: say {name}=, because the module does not broadcast")
+            raise ValueError(
+                f"{name} is missing, and the mask has 1 in its place: say {name}=, because the module does "
+                "not broadcast"
+            )
         return found
     _count(name, wanted)
     if found not in (1, wanted):
-        raise ValueError(f"{name} must be that of the mask, got {name} = {wanted} and a mask with {found}: leave it out, or mend the mask")
+        raise ValueError(
+            f"{name} must be that of the mask, got {name} = {wanted} and a mask with {found}: leave it out, "
+            "or mend the mask"
+        )
     return wanted
 
 
@@ -405,18 +439,28 @@ def _count(name, number):
 def _boolean(name, mask):
     """Return the mask if it is a boolean array."""
     if not is_array_api_obj(mask):
-        raise TypeError(f"{name} must be a boolean array, got {type(mask).__name__}: wrap it, as in numpy.asarray({name})")
+        raise TypeError(
+            f"{name} must be a boolean array, got {type(mask).__name__}: wrap it, as in numpy.asarray({name})"
+        )
     if _name(mask.dtype) != "bool":
-        raise TypeError(f"{name} must be boolean, got {_name(mask.dtype)}: call from_ones for ones and zeros, from_additive for 0 and -inf")
+        raise TypeError(
+            f"{name} must be boolean, got {_name(mask.dtype)}: call from_ones for ones and zeros, "
+            "from_additive for 0 and -inf"
+        )
     return mask
 
 
 def _numbers(name, x):
     """Return the library of an array of real numbers."""
     if not is_array_api_obj(x):
-        raise TypeError(f"{name} must be an array, got {type(x).__name__}: wrap it, as in numpy.asarray({name})")
+        raise TypeError(
+            f"{name} must be an array, got {type(x).__name__}: wrap it, as in numpy.asarray({name})"
+        )
     if _name(x.dtype) == "bool":
-        raise TypeError(f"{name} must hold numbers, got bool: it needs no conversion where True = may attend, otherwise call from_hidden")
+        raise TypeError(
+            f"{name} must hold numbers, got bool: it needs no conversion where True = may attend, otherwise "
+            "call from_hidden"
+        )
     return array_namespace(x)
 
 

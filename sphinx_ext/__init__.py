@@ -1,6 +1,7 @@
 """What the build of the book needs and Jupyter Book lacks. No chapter imports anything from here.
 
-``_config.yml`` names this package as a Sphinx extension; each of its modules does one job and says which at its head.
+``_config.yml`` names this package as a Sphinx extension; each of its modules does one job and says which at
+its head.
 """
 
 import hashlib
@@ -10,7 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 # A new part of the build is a module with a ``setup(app)``, named here.
-PARTS = ("strict", "rerun", "mathematics", "pages", "repository", "explorers")
+PARTS = ("strict", "rerun", "mathematics", "pages", "repository", "explorers", "hands_on")
 
 
 def own_fingerprint():

@@ -1,15 +1,17 @@
-"""Renders formulas while the book is built, with KaTeX: readable with scripts off, and no other host is asked.
+"""Renders formulas while the book is built, with KaTeX: readable with scripts off, and no other host is
+asked.
 
-KaTeX against MathML (latex2mathml), by pictures of the softmax formula, a derivation in ``aligned`` and a Jacobian in Chromium:
-MathML printed the ``&`` of ``aligned`` and lost its lines, kept the parentheses of a matrix one line high, and depends on a
-mathematics font that few phones have. KaTeX was right everywhere, for 4 kB of style sheet and 30 to 90 kB of fonts, loaded only
-by pages with formulas; it writes MathML beside its boxes, so that screen readers have that, too. Its script runs here, in the
-V8 of ``mini-racer`` (one wheel of 22 MB, where Node.js is one of 61), and never in the reader's browser.
+KaTeX against MathML (latex2mathml), by pictures of the softmax formula, a derivation in ``aligned`` and a
+Jacobian in Chromium: MathML printed the ``&`` of ``aligned`` and lost its lines, kept the parentheses of a
+matrix one line high, and depends on a mathematics font that few phones have. KaTeX was right everywhere, for
+4 kB of style sheet and 30 to 90 kB of fonts, loaded only by pages with formulas; it writes MathML beside its
+boxes, so that screen readers have that, too. Its script runs here, in the V8 of ``mini-racer`` (one wheel of
+22 MB, where Node.js is one of 61), and never in the reader's browser.
 
 The script, the style sheet and the fonts stand in ``static/katex``, all of one version.
 """
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
@@ -24,7 +26,7 @@ class FormulaError(ValueError):
     """A formula that KaTeX cannot read."""
 
 
-@lru_cache(maxsize=1)
+@cache
 def engine():
     """Return a JavaScript engine that has read KaTeX (0.2 s, once)."""
     context = MiniRacer()
@@ -32,7 +34,7 @@ def engine():
     return context
 
 
-@lru_cache(maxsize=None)
+@cache
 def render(latex, display=False):
     """Return the HTML of a formula, as a block or within a line."""
     options = {"displayMode": display, "throwOnError": True, "strict": "error"}
@@ -44,7 +46,7 @@ def render(latex, display=False):
 
 
 def render_or_warn(node, display):
-    """Return the HTML of a formula's node; one that cannot be read is shown as it stands, and fails the build."""
+    """Return the HTML of a formula's node; one that cannot be read stands as it is, and fails the build."""
     try:
         return render(node.astext(), display)
     except FormulaError as error:
@@ -54,14 +56,18 @@ def render_or_warn(node, display):
 
 def visit_inline(writer, node):
     """Write a formula within a line."""
-    writer.body.append(writer.starttag(node, "span", "", CLASS="math") + render_or_warn(node, False) + "</span>")
+    writer.body.append(
+        writer.starttag(node, "span", "", CLASS="math") + render_or_warn(node, False) + "</span>"
+    )
     raise nodes.SkipNode
 
 
 def visit_block(writer, node):
     """Write a formula that has its own lines, and its number if it has one."""
     number = f'<span class="eqno">({node["number"]})</span>' if node.get("number") else ""
-    writer.body.append(writer.starttag(node, "div", CLASS="math") + render_or_warn(node, True) + number + "</div>\n")
+    writer.body.append(
+        writer.starttag(node, "div", CLASS="math") + render_or_warn(node, True) + number + "</div>\n"
+    )
     raise nodes.SkipNode
 
 

@@ -1,31 +1,49 @@
-"""Makes the theme's pages light and closed: a description, our own icons, and no file that a page does not use.
+"""Makes the theme's pages light and closed: a description, our own icons, and no file that a page does not
+use.
 
-Sphinx's theme ships an icon font, a script that draws the same icons (543 kB compressed) and a style rule for each of 2,000 of
-them. The book's pages use about 15: ``static/site.css`` draws these, and the rest is taken out of the built site.
+Sphinx's theme ships an icon font, a script that draws the same icons (543 kB compressed) and a style rule
+for each of 2,000 of them. The book's pages use about 15: ``static/site.css`` draws these, and the rest is
+taken out of the built site.
 """
 
 import re
 import shutil
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
 
 HERE = Path(__file__).parent
-ICON_RULE = re.compile(r'(?:\.fa-[a-z0-9-]+:{1,2}before,?)+\{content:"[^"]*"\}|@font-face\{[^}]*Font Awesome[^}]*\}')
-SOURCE_MAP = re.compile(r"\n?(?://# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*$")
-UNUSED = ("vendor/fontawesome", "scripts/fontawesome.js", "scripts/fontawesome.js.LICENSE.txt", "katex/katex.min.js")
+ICON_RULE = re.compile(
+    r'(?:\.fa-[a-z0-9-]+:{1,2}before,?)+\{content:"[^"]*"\}|@font-face\{[^}]*Font Awesome[^}]*\}'
+)
+SOURCE_MAP = re.compile(r"\n?(?://# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+?\s*\*/)\s*$")
+UNUSED = (
+    "vendor/fontawesome",
+    "scripts/fontawesome.js",
+    "scripts/fontawesome.js.LICENSE.txt",
+    "katex/katex.min.js",
+)
 LONGEST_DESCRIPTION = 160
+INDEX = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{title}</title>
+<link rel="icon" href="_static/favicon.svg">
+<meta http-equiv="refresh" content="0; url={first}.html">
+<p><a href="{first}.html">{title}</a></p>
+</html>
+"""
 
 
 def add_folders(app):
-    """Let Sphinx find our templates and static files (in ``_config.yml``, Jupyter Book would load each script on each page)."""
+    """Let Sphinx find our static files (were they named in ``_config.yml``, each page would load all)."""
     app.config.html_static_path.append(str(HERE / "static"))
 
 
 def describe(doctree):
-    """Return the first paragraph of a page, cut at a word, for search engines and previews."""
-    paragraph = next(doctree.findall(nodes.paragraph), None)
-    text = " ".join(paragraph.astext().split()) if paragraph else ""
+    """Return how a page begins, cut at a word, for search engines and previews."""
+    text = " ".join(" ".join(paragraph.astext() for paragraph in doctree.findall(nodes.paragraph)).split())
     if len(text) <= LONGEST_DESCRIPTION:
         return text
     return text[: LONGEST_DESCRIPTION - 1].rpartition(" ")[0].rstrip(",;:") + "…"
@@ -37,7 +55,7 @@ def add_description(app, pagename, templatename, context, doctree):
 
 
 def without_inline_scripts(buttons):
-    """Return the header's buttons without those that run a script written into the page; a menu of one is a plain button."""
+    """Return the header buttons that run no inline script; a menu of one becomes a plain button."""
     kept = []
     for button in buttons:
         inner = without_inline_scripts(button.get("buttons", []))
@@ -50,14 +68,16 @@ def without_inline_scripts(buttons):
 
 
 def drop_inline_scripts(app, pagename, templatename, context, doctree):
-    """Leave out the theme's scripts that stand within the page: a strict content policy forbids them, and nothing needs them."""
+    """Leave out the theme's inline scripts: a strict content policy forbids them, and nothing needs them."""
     scripts = context.get("script_files", [])
-    context["script_files"] = [js for js in scripts if "DOCUMENTATION_OPTIONS." not in (js.attributes.get("body") or "")]
+    context["script_files"] = [
+        js for js in scripts if "DOCUMENTATION_OPTIONS." not in (js.attributes.get("body") or "")
+    ]
     context["header_buttons"] = without_inline_scripts(context.get("header_buttons", []))
 
 
 def set_theme_options(app, config):
-    """Set the theme's options here: set in ``_config.yml``, they would replace those that Jupyter Book derives from it."""
+    """Set the theme's options: in ``_config.yml`` they would replace what Jupyter Book derives from it."""
     config.html_theme_options.update(navbar_persistent=[], use_fullscreen_button=False)
 
 
@@ -72,11 +92,20 @@ def drop_unused(app, exception):
         return
     static = Path(app.outdir) / "_static"
     for name in UNUSED:
-        shutil.rmtree(static / name, ignore_errors=True) if (static / name).is_dir() else (static / name).unlink(missing_ok=True)
+        shutil.rmtree(static / name, ignore_errors=True) if (static / name).is_dir() else (
+            static / name
+        ).unlink(missing_ok=True)
     for path in static.rglob("*.map"):
         path.unlink()
     for path in [*static.glob("styles/*.css"), *static.glob("scripts/*.js")]:
         path.write_text(lighten(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def write_index(app, exception):
+    """Write an ``index.html`` that leads to the first page; Jupyter Book's has no title and no icon."""
+    if exception is None and app.builder.format == "html" and app.config.root_doc != "index":
+        text = INDEX.format(title=escape(app.config.html_title), first=app.config.root_doc)
+        (Path(app.outdir) / "index.html").write_text(text, encoding="utf-8")
 
 
 def setup(app):
@@ -89,5 +118,6 @@ def setup(app):
     app.connect("html-page-context", add_description)
     app.connect("html-page-context", drop_inline_scripts, priority=900)
     app.connect("build-finished", drop_unused)
+    app.connect("build-finished", write_index, priority=100)
     # Jupyter Book sets this even though the extension that reads it is not among ours.
     app.add_config_value("comments_config", {}, "")

@@ -1,6 +1,8 @@
-"""Points the page's buttons at the repository that the book is built from: a fork's build points at the fork.
+"""Points the page's buttons at the repository that the book is built from: a fork's build points at the
+fork.
 
-The repository is what CI says (GitHub and GitLab), or else git's remote. Without one there are no buttons, rather than dead links.
+The repository is what CI says (GitHub and GitLab), or else git's remote. Without one there are no buttons,
+rather than dead links.
 """
 
 import os
@@ -9,7 +11,9 @@ import subprocess
 from typing import NamedTuple
 
 HOSTS = ("github.com", "gitlab.com", "bitbucket.org")
-REMOTE = re.compile(r"(?:https?://|ssh://|git@)(?:[^@/]+@)?(?P<host>[\w.-]+)(?::\d+)?[:/](?P<path>[^/]+/[^/]+?)(?:\.git)?/?$")
+REMOTE = re.compile(
+    r"(?:https?://|ssh://|git@)(?:[^@/]+@)?(?P<host>[\w.-]+)(?::\d+)?[:/](?P<path>[^/]+/[^/]+?)(?:\.git)?/?$"
+)
 
 
 class Repository(NamedTuple):
@@ -38,7 +42,10 @@ def from_ci(env):
         on_branch = env.get("GITHUB_REF_TYPE") == "branch" and "/merge" not in env.get("GITHUB_REF_NAME", "")
         branch = env["GITHUB_REF_NAME"] if on_branch else "main"
     elif "CI_PROJECT_URL" in env:
-        remote, branch = env["CI_PROJECT_URL"], env.get("CI_COMMIT_BRANCH", env.get("CI_DEFAULT_BRANCH", "main"))
+        remote, branch = (
+            env["CI_PROJECT_URL"],
+            env.get("CI_COMMIT_BRANCH", env.get("CI_DEFAULT_BRANCH", "main")),
+        )
     else:
         return None
     url = web_address(remote)
@@ -48,7 +55,9 @@ def from_ci(env):
 def git(folder, *arguments):
     """Return what git says, or an empty string where there is no git or no answer."""
     try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
+        )
     except FileNotFoundError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
@@ -61,7 +70,7 @@ def from_git(folder):
 
 
 def add_buttons(app, config):
-    """Tell the theme where the repository is, in place of Jupyter Book's default, which is Jupyter Book's own."""
+    """Tell the theme where the repository is; by default, Jupyter Book names its own."""
     repository = from_ci(os.environ) or from_git(app.srcdir)
     options = config.html_theme_options
     options["repository_url"] = repository.url if repository else ""

@@ -1,11 +1,13 @@
 """Runs a chapter again when anything that it uses has changed, and only then.
 
-jupyter-cache looks at a notebook's code alone, so it would keep old outputs after a change in ``lib/``. Here each page gets a
-fingerprint of all that its code depends on: the project's modules that it imports, directly or through others, the data beside
-them and beside the notebook, and the versions of the installed packages that any of these import. The fingerprint joins what
-jupyter-cache hashes (the kernel's entry in the metadata), and Sphinx is told to read a page again when it differs.
+jupyter-cache looks at a notebook's code alone, so it would keep old outputs after a change in ``lib/``. Here
+each page gets a fingerprint of all that its code depends on: the project's modules that it imports, directly
+or through others, the data beside them and beside the notebook, and the versions of the installed packages
+that any of these import. The fingerprint joins what jupyter-cache hashes (the kernel's entry in the
+metadata), and Sphinx is told to read a page again when it differs.
 
-Imports are found by reading the code, not by running it: a module that is named only in a string is not seen.
+Imports are found by reading the code, not by running it: a module that is named only in a string is not
+seen.
 """
 
 import ast
@@ -13,7 +15,7 @@ import hashlib
 import json
 import os
 import sys
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import packages_distributions, version
 from importlib.util import resolve_name
 from pathlib import Path
@@ -39,14 +41,16 @@ def imported_names(code, package=""):
 
 
 def module_files(name, root):
-    """Return the files under ``root`` that Python reads to import a dotted name: the packages on the way, and the module."""
+    """Return the files that Python reads to import a dotted name, packages on the way included."""
     parts = name.split(".")
     paths = [root.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
-    return {file for path in paths for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()}
+    return {
+        file for path in paths for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()
+    }
 
 
 def follow_imports(names, root):
-    """Return the project's files that these names lead to, and the names of the installed packages that they import."""
+    """Return the project's files that these names lead to, and the installed packages that these import."""
     files, installed, waiting, seen = set(), set(), list(names), set()
     while waiting:
         name = waiting.pop()
@@ -69,15 +73,17 @@ def data_beside(folder):
     return {path for path in folder.rglob("*") if path.is_file() and path.suffix not in code}
 
 
-@lru_cache(maxsize=1)
+@cache
 def installed_packages():
-    """Return which distributions provide each top-level module (asked once: it reads every installed package)."""
+    """Return which distributions provide each top-level module (slow: it reads every installed package)."""
     return packages_distributions()
 
 
 def installed_versions(names):
     """Return 'name version' of the distributions that provide the modules of these names."""
-    return sorted({f"{dist} {version(dist)}" for name in names for dist in installed_packages().get(name, [])})
+    return sorted(
+        {f"{dist} {version(dist)}" for name in names for dist in installed_packages().get(name, [])}
+    )
 
 
 def fingerprint(code, notebook_folder, root):

@@ -1,12 +1,14 @@
 """Makes plain ``jupyter-book build .`` the strict build: no flag to remember.
 
-Any warning of Sphinx, and anything that a cell raises or writes to stderr, makes the build exit nonzero, after every page has
-been tried, so that one run shows everything that is wrong.
+Any warning of Sphinx, and anything that a cell raises or writes to stderr, makes the build exit nonzero,
+after every page has been tried, so that one run shows everything that is wrong.
 """
 
-import json
+from contextlib import suppress
 from pathlib import Path
 
+import nbformat
+from jupyter_cache import get_cache
 from sphinx.util import logging
 
 log = logging.getLogger(__name__)
@@ -19,17 +21,28 @@ def complaints(notebook):
             if output["output_type"] == "error":
                 yield number, f"raised {output['ename']}: {output['evalue']}"
             elif output.get("name") == "stderr":
-                yield number, "wrote to stderr: " + "".join(output["text"]).strip()
+                yield number, "wrote to stderr: " + output["text"].strip()
 
 
 def check_outputs(app, doctree):
-    """Report the outputs of a page that has just been read, whatever tags hide them from its reader."""
+    """Report the outputs of a page that has just been run, whatever tags hide them from its reader."""
     docname = app.env.docname
     executed = Path(app.outdir).parent / "jupyter_execute" / f"{docname}.ipynb"
     if Path(app.env.doc2path(docname)).suffix != ".ipynb" or not executed.exists():
         return
-    for number, complaint in complaints(json.loads(executed.read_text(encoding="utf-8"))):
+    notebook = nbformat.read(executed, as_version=4)
+    found = list(complaints(notebook))
+    for number, complaint in found:
         log.error("cell %d %s", number, complaint, location=docname)
+    if found:
+        forget_run(notebook, app.env.mystnb_config.execution_cache_path)
+
+
+def forget_run(notebook, cache_path):
+    """Take a run with complaints out of the cache, which would not give back its hidden outputs."""
+    cache = get_cache(cache_path)
+    with suppress(KeyError):  # a run that stopped at an error was never put in
+        cache.remove_cache(cache.match_cache_notebook(notebook).pk)
 
 
 def forget_bad_build(app, exception):

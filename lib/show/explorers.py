@@ -10,12 +10,37 @@ import numpy as np
 from matplotlib.patches import Rectangle
 
 from lib.attention import causal_mask, padding_mask, scaled_dot_product_attention, softmax, window_mask
-from lib.show.example import TOKENS, W_K, W_Q, W_V, X
+from lib.show import hands_on
+from lib.show.example import BOOKS, KEY_AXES, SHELF_KEYS, SHELF_QUERY, SHELF_VALUES, TOKENS, VALUE_AXES
+from lib.show.example import W_K, W_Q, W_V, X
 from lib.show.explore import choice, explore, slider, switch
 from lib.show.svg import BLUE, FAINT, INK, ORANGE, RED, set_margins, shade
 from lib.show.words import word
 
-__all__ = ["masks", "pipeline", "scaling", "self_or_cross"]
+__all__ = ["mask_editor", "masks", "pipeline", "scaling", "self_or_cross", "shelf"]
+
+
+# To be taken in the hand: the modules of `hands_on`, on the running example
+
+
+def shelf():
+    """Return the shelf of five books with a query to drag among them."""
+    return hands_on.shelf(
+        BOOKS,
+        SHELF_KEYS,
+        SHELF_VALUES,
+        SHELF_QUERY,
+        attention=scaled_dot_product_attention,
+        components=VALUE_AXES,
+        axes=KEY_AXES,
+    )
+
+
+def mask_editor():
+    """Return the mask of the sentence, causal to begin with, with cells to open and close."""
+    Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+    mask = causal_mask(len(X), len(X))
+    return hands_on.mask_editor(TOKENS, Q, K, V, attention=scaled_dot_product_attention, mask=mask, row=5)
 
 
 # The five steps, on the three tokens that are worked by hand

@@ -331,18 +331,20 @@ def mask_map(mask, query_names, key_names, title="title.mask"):
 
 @in_style
 def masked_weights(weights, mask, query_names, key_names, title="title.who_asks_whom"):
-    """Draw weights as a map with a dot where the mask hides: that is a real 0, and not a small number rounded.
+    """Draw weights as a map with a dot where the mask hides: a real 0, and not a small number rounded.
 
     Parameters: ``weights`` and ``mask`` ``(n_query, n_key)``, the names of both, ``title`` a key of the table of words.
     """
     numbers = np.where(mask, np.char.mod("%.2f", weights), "·")
     fig = _cells(numbers, weights, query_names, key_names, word(title))
     best = weights.argmax(axis=-1)
-    asked = "; ".join(
-        word("said.asks_most", query=name, key=key_names[j], weight=row[j]) if row[j] else word("said.asks_nobody", query=name)
+    asked = [
+        word("said.asks_most", query=name, key=key_names[j], weight=row[j])
+        if row[j]
+        else word("said.asks_nobody", query=name)
         for name, row, j in zip(query_names, weights, best, strict=True)
-    )
-    return Picture(fig, f"{word(title)} {asked}.")
+    ]
+    return Picture(fig, f"{word(title)} {'; '.join(asked)}.")
 
 
 def _cells(texts, shaded, query_names, key_names, title):
@@ -362,9 +364,9 @@ def _may_ask(name, row, key_names):
 
 @in_style
 def flow(shapes):
-    """Draw the way from tokens to output, one box a step, with its shape beside it. The steps of this book so far are shaded.
+    """Draw the way from tokens to output, one box a step, with its shape beside it; known steps are shaded.
 
-    Parameters: ``shapes`` maps the name of a step, as in ``flow.…`` in the table of words, to its shape as text.
+    Parameters: ``shapes`` maps each step, as in the rows ``flow.…`` of the table of words, to its shape as text.
     """
     fig, ax = _canvas(height=0.62 + 0.62 * len(shapes))
     for place, (step, shape) in enumerate(shapes.items()):
@@ -378,21 +380,24 @@ def flow(shapes):
     return Picture(fig, word("said.flow", steps=steps))
 
 
+ATTENTION_STEPS = ("self", "causal", "cross")
+
+
 @in_style
 def two_halves():
     """Draw the encoder and the decoder side by side: which attention stands where, and with which mask."""
     fig, ax = _canvas(height=6.2)
     columns = {
         8: {"sentence": 58, "embedding": 103, "self": 164, "feed_forward": 217},
-        194: {"written": 58, "embedding": 103, "causal": 164, "cross": 247, "feed_forward": 300, "linear": 364, "next": 409},
+        194: {"written": 58, "embedding": 103, "causal": 164, "cross": 247, "feed_forward": 300}
+        | {"linear": 364, "next": 409},
     }
     for x, steps in columns.items():
-        last = min(steps.values())
+        bottom = None
         for step, top in steps.items():
-            if top > last:
-                _arrow(ax, (x + 79, last + (38 if last > 150 and last < 290 and step not in ("linear", "next") else 31)), (x + 79, top))
-            last = top
-            _box(ax, x, top, 158, word(f"halves.{step}"), shaded=step in ("self", "causal", "cross"), note=_note(step))
+            if bottom is not None:
+                _arrow(ax, (x + 79, bottom), (x + 79, top))
+            bottom = _box(ax, x, top, 158, word(f"halves.{step}"), step in ATTENTION_STEPS, _note(step))
     for x, bottom, name in ((2, 262, "encoder"), (188, 345, "decoder")):
         ax.plot([x, x + 170, x + 170, x, x], [146, 146, bottom, bottom, 146], color=FAINT, lw=1, ls="--")
         ax.text(x + 6, 40, word(f"halves.{name}"), weight="bold", va="center")
@@ -404,7 +409,7 @@ def two_halves():
 
 
 def _note(step):
-    return word(f"halves.{step}.mask") if step in ("self", "causal", "cross") else ""
+    return word(f"halves.{step}.mask") if step in ATTENTION_STEPS else ""
 
 
 def _canvas(height):
@@ -417,13 +422,15 @@ def _canvas(height):
 
 
 def _box(ax, left, top, width, text, shaded, note=""):
-    """Draw a box with its text, and under it a smaller note."""
+    """Draw a box with its text, and under it a smaller note. Return where it ends."""
     height = 38 if note else 31
     corners = [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
-    ax.fill(*zip(*corners, strict=True), facecolor=shade(0.5) if shaded else "none", edgecolor=FAINT, lw=1, ls="-")
+    colour = shade(0.5) if shaded else "none"
+    ax.fill(*zip(*corners, strict=True), facecolor=colour, edgecolor=FAINT, lw=1, ls="-")
     ax.text(left + width / 2, top + (13 if note else 15.5), text, ha="center", va="center")
     if note:
         ax.text(left + width / 2, top + 28, note, ha="center", va="center", fontsize=10.5)
+    return top + height
 
 
 def _arrow(ax, start, end, color=INK):
@@ -432,7 +439,7 @@ def _arrow(ax, start, end, color=INK):
 
 
 class Table:
-    """Answers in rows under headings, as a table of the page: real text, read out cell by cell by a screen reader."""
+    """Answers in rows under headings, as a table of the page: real text, which a screen reader reads by cells."""
 
     def __init__(self, headings, rows):
         """Keep the texts: as many in each row as there are ``headings``."""
@@ -442,12 +449,17 @@ class Table:
                 raise ValueError(f"each row must have {len(self.headings)} cells, got {len(row)}: {row}")
 
     def _repr_html_(self):
+        """Return the table for a page and for a notebook."""
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in self.headings)
-        body = "".join(
-            f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(text)}</td>" for text in rest) + "</tr>"
-            for first, *rest in self.rows
-        )
-        return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        body = "".join(self._html_row(*row) for row in self.rows)
+        # "dataframe" is what Jupyter and the theme call a table among the outputs: they give it the page's colours.
+        return f'<table class="table dataframe"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+    @staticmethod
+    def _html_row(first, *rest):
+        cells = "".join(f"<td>{escape(text)}</td>" for text in rest)
+        return f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>'
 
     def __repr__(self):
+        """Return the rows as lines, where no HTML can be shown."""
         return "\n".join(" | ".join(row) for row in [self.headings, *self.rows])

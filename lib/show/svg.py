@@ -118,7 +118,7 @@ def empty_figure(height=2.6):
     return fig
 
 
-def set_margins(fig, left=50, right=8, bottom=42, top=26, wspace=0.4, hspace=0.6):
+def set_margins(fig, left=50, right=12, bottom=42, top=26, wspace=0.4, hspace=0.6):
     """Set the margins of a figure in units (a letter is 12 high).
 
     They are given, not computed: matplotlib's layout engines take longer than all the drawing.

@@ -229,8 +229,8 @@ WORDS = {
         "(with Shift, larger steps)."
     },
     "shelf.how": {
-        "en": "A score is the dot product of the query and the book’s key, divided by √d_k = √2. The scores are "
-        "divided by the temperature, and the softmax turns them into weights. The blend is the sum of weight times value."
+        "en": "A score is the dot product of the query and the book’s key. The scores are divided by the temperature, "
+        "and the softmax turns them into weights. The blend is the sum of weight times value."
     },
     "shelf.plane": {"en": "The books and the query in the plane of {x} and {y}"},
     "shelf.handle": {"en": "point to move"},
@@ -283,7 +283,7 @@ WORDS = {
         "en": "Token {i} {token} sees {n} of {all} keys and gives most weight to {names} ({weight}); its output is {output}."
     },
     "mask.say_empty": {
-        "en": "Token {i} {token} sees no key at all: its weights are 0, so its output is 0. It is not a number divided by zero."
+        "en": "Token {i} {token} sees no key at all: its weights are 0, so its output is 0."
     },
     "mask.and": {"en": "and"},
     "mask.still": {"en": "Without scripts this picture does not change."},

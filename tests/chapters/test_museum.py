@@ -114,15 +114,15 @@ def test_a_large_negative_number_averages_what_is_hidden():
 
 def test_what_the_libraries_answered(exhibit):
     false = torch.zeros(2, 5, dtype=torch.bool)
-    libraries = [(exhibit("this_book"), false), (exhibit("torch_function"), false), (exhibit("torch_module"), ~false)]
-    answers = {name: [question(*library) for library in libraries] for name, question in exhibit("questions").items()}
-    assert answers == {
-        "True means": ["may attend", "may attend", "hidden"],
-        "whole numbers": ["refused", "refused", "refused"],
-        "floats": ["refused", "added", "added"],
-        "is_causal, 2 × 5": ["refused", "1 and 2", "refused"],
-        "nobody to ask": ["weights of 0", "weights of 0", "NaN"],
-    }
+    ask = exhibit("answers")
+    answers = ask(exhibit("this_book"), false), ask(exhibit("torch_function"), false), ask(exhibit("torch_module"), ~false)
+    assert list(zip(exhibit("QUESTIONS"), *answers, strict=True)) == [
+        ("True means", "may attend", "may attend", "hidden"),
+        ("whole numbers", "refused", "refused", "refused"),
+        ("floats", "refused", "added", "added"),
+        ("is_causal, 2 × 5", "refused", "1 and 2 keys", "refused"),
+        ("nobody to ask", "weights of 0", "weights of 0", "NaN"),
+    ]
 
 
 def test_three_ways_to_hide_have_three_results(exhibit):

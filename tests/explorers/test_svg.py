@@ -88,7 +88,7 @@ def test_nothing_in_it_can_clash_with_the_page():
 def test_a_bar_is_where_it_belongs():
     drawn = picture(lambda ax: (ax.axis("off"), ax.bar([0.5], [0.5], width=1), ax.set(xlim=(0, 2), ylim=(0, 1))))
     (bar,) = elements(drawn, "path")
-    left, right, top, bottom = 50, 352, 26, 187.2 - 42
+    left, right, top, bottom = 50, 348, 26, 187.2 - 42
     assert bar.get("d").startswith("M") and bar.get("d").endswith("Z") and bar.get("fill") == PALETTE[0]
     assert numbers(bar) == pytest.approx([left, bottom, (left + right) / 2, (top + bottom) / 2, left], abs=0.11)
 

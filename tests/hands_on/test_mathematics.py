@@ -67,12 +67,12 @@ def looked_up(module):
 
 def test_shelf_equals_lib_attention(module):
     for (query, key, value, temperature), got in zip(cases(), looked_up(module), strict=True):
-        scores = query @ key.T / np.sqrt(2)
+        scores = query @ key.T
         if temperature == 0:  # the limit: the winners share the weight
             winners = np.isclose(scores, scores.max(), rtol=1e-9, atol=1e-9)
             wanted = scaled_dot_product_attention(query, key, value, winners, scale=0.0)
         else:
-            wanted = scaled_dot_product_attention(query, key, value, scale=1 / (np.sqrt(2) * temperature))
+            wanted = scaled_dot_product_attention(query, key, value, scale=1 / temperature)
         np.testing.assert_allclose(got["scores"], scores[0], rtol=1e-12, atol=1e-9)
         np.testing.assert_allclose(got["weights"], wanted.weights[0], rtol=0, atol=1e-6, err_msg=f"T = {temperature}")
         np.testing.assert_allclose(got["output"], wanted.output[0], rtol=1e-6, atol=1e-6)
@@ -123,12 +123,12 @@ def test_mask_editor_equals_lib_attention(module):
 def test_presets_are_the_masks_of_lib(module):
     call = module("mask_editor")
     for n in (2, 5, 8):
-        assert call("causal", n) == causal_mask(n, n).tolist()
-        assert call("none", n) == [[True] * n] * n
+        assert call("causalMask", n) == causal_mask(n, n).tolist()
+        assert call("noMask", n) == [[True] * n] * n
         for length in range(n + 1):
-            assert call("padding", n, length) == np.broadcast_to(padding_mask([length], n)[0], (n, n)).tolist()
+            assert call("paddingMask", n, length) == np.broadcast_to(padding_mask([length], n)[0], (n, n)).tolist()
         for left, right in [(0, 0), (2, 0), (1, 1), (0, 3)]:
-            assert call("window", n, left, right) == window_mask(n, n, left, right).tolist()
+            assert call("windowMask", n, left, right) == window_mask(n, n, left, right).tolist()
 
 
 SENTENCE = "if you forget a word look it up".split()

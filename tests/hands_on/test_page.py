@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -58,7 +59,7 @@ def drag(page, grip, target):
 def test_the_query_is_dragged_to_a_book(demo):
     page = demo()
     widget = first(page)
-    sentence(widget, "The query asks most of ‘Lives of Astronomers’ (0.62)")
+    sentence(widget, "The query asks most of ‘Lives of Astronomers’ (0.75)")
     drag(page, handle(widget), handle(widget, 4))
     sentence(widget, "The query asks most of ‘Fairy Tales’")
     assert weights(widget)[4] == max(weights(widget))
@@ -104,7 +105,6 @@ def test_arrow_keys_move_the_query_and_the_books(demo):
     for _ in range(20):
         page.keyboard.press("Shift+ArrowRight")
     expect(handle(widget, 0)).to_have_attribute("aria-valuetext", "science 3.00, people −0.60")  # it stays in the picture
-    assert page.evaluate("scrollY") == 0 or page.evaluate("document.activeElement.dataset.which") == "0"
 
 
 def test_everything_is_reached_with_tab_alone(demo):
@@ -285,8 +285,8 @@ def test_text_and_targets_are_large_enough_and_nothing_sticks_out(demo, width):
 def test_with_scripts_off_the_default_state_can_be_read(demo):
     page = demo(java_script_enabled=False)
     widget = first(page)
-    expect(widget.locator(".lu-say")).to_contain_text("The query asks most of ‘Lives of Astronomers’ (0.62)")
-    assert weights(widget) == [0.15, 0.62, 0.19, 0.02, 0.02]
+    expect(widget.locator(".lu-say")).to_contain_text("The query asks most of ‘Lives of Astronomers’ (0.75)")
+    assert weights(widget) == [0.1, 0.75, 0.14, 0.01, 0.0]
     assert "Without scripts this picture does not move." in widget.locator("noscript").text_content()
     expect(widget.locator("noscript")).to_be_visible()
     expect(widget.locator(".lu-plane")).to_be_visible()
@@ -299,8 +299,9 @@ def test_with_scripts_off_the_default_state_can_be_read(demo):
 
 def test_the_page_carries_each_module_once_and_no_widget_state(site):
     html = (site / "demo.html").read_text("utf-8")
-    assert html.count("export function lookUp") == 2 and html.count('<script type="module">') == 2
-    assert not re.search("widget-state|html-manager|require.js|anywidget", html.replace("anywidget module", "").replace("anywidget's", ""))
+    scripts = re.findall(r'<script type="module">(.*?)</script>', html, re.DOTALL)
+    assert scripts == [inline_script("mask_editor"), inline_script("shelf")]  # to the letter: a policy names their hashes
+    assert not re.search("widget-state|widget-view|html-manager|require.js", html)
     other = (site / "intro.html").read_text("utf-8")
     assert "hands_on.css" in html and "hands_on.css" not in other and 'type="module"' not in other
 
@@ -310,7 +311,7 @@ def test_the_page_carries_each_module_once_and_no_widget_state(site):
 
 def policed(open_page, page_text, *hashes):
     """Open a page with the two explorers whose policy lets only these scripts run."""
-    policy = f"default-src 'none'; style-src {'file:'}; script-src {' '.join(hashes)}"
+    policy = f"default-src 'none'; style-src file:; script-src {' '.join(hashes)}"
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}"><link rel="stylesheet" href="hands_on.css">'
     page_text.with_name("hands_on.css").write_text((STATIC / "hands_on.css").read_text())
     scripts = "".join(f'<script type="module">{inline_script(name)}</script>' for name in ("shelf", "mask_editor"))
@@ -357,8 +358,6 @@ def test_the_numbers_on_the_page_are_those_of_the_notebook(demo):
     """The state that the kernel wrote and the default view that the module drew from it agree."""
     page = demo()
     state = json.loads(first(page).locator("script").text_content())
-    import numpy as np
-
-    wanted = scaled_dot_product_attention(*(np.array(state[name], dtype=float) for name in ("query", "key", "value")))
+    wanted = scaled_dot_product_attention(*(np.array(state[name], dtype=float) for name in ("query", "key", "value")), scale=1)
     assert weights(first(page)) == wanted.weights[0].round(2).tolist()
     assert blend(first(page)) == pytest.approx(wanted.output[0], abs=0.005)

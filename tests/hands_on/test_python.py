@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from lib.attention import causal_mask, scaled_dot_product_attention
-from lib.show.hands_on import MaskEditor, Shelf, _run_in_node, mask_editor, shelf
+from lib.show.hands_on import MaskEditor, Shelf, _draw, mask_editor, shelf
 from sphinx_ext.hands_on import inline_script, modules_on
 
 BOOKS = dict(
@@ -38,7 +38,7 @@ def test_with_a_kernel_it_is_a_widget_whose_state_can_be_read_and_set():
     w = shelf(**BOOKS)
     assert "application/vnd.jupyter.widget-view+json" in w._repr_mimebundle_()[0]
     w.query = [[-1, 2]]
-    wanted = scaled_dot_product_attention(np.array([[-1.0, 2.0]]), w.key, w.value)
+    wanted = scaled_dot_product_attention(np.array([[-1.0, 2.0]]), w.key, w.value, scale=1)
     np.testing.assert_array_equal(w.weights, wanted.weights)
     np.testing.assert_array_equal(w.output, wanted.output)
     m = editor()
@@ -133,7 +133,7 @@ def test_names_cannot_break_out_of_the_page(static):
 
 def test_a_module_that_cannot_draw_says_so():
     with pytest.raises(RuntimeError, match="^shelf.js failed to draw its default state: .*"):
-        _run_in_node("shelf", "{}")
+        _draw("shelf", "{}")
 
 
 def test_the_page_gets_each_module_once():

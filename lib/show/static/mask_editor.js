@@ -4,10 +4,9 @@
 
 // ---- The mathematics: lib/attention.py, for one query ----
 
-/** How well the query fits each key: their dot product, divided by √d_k. */
+/** How well the query fits each key: their dot product. */
 export function scores(query, key) {
-  const scale = 1 / Math.sqrt(query.length);
-  return key.map((k) => scale * k.reduce((sum, x, i) => sum + x * query[i], 0));
+  return key.map((k) => k.reduce((sum, x, i) => sum + x * query[i], 0));
 }
 
 /** Weights that are 0 or more and sum to 1; all 0 where every score is -Infinity. */
@@ -23,9 +22,10 @@ export function blend(weights, value) {
   return value[0].map((_, column) => weights.reduce((sum, w, i) => sum + w * value[i][column], 0));
 }
 
-/** What the chosen row's query gets: a hidden key has the score -Infinity, so its weight is 0. */
+/** What the chosen row's query gets: scores are scaled by 1/√d_k, and that of a hidden key is -Infinity, so its weight is 0. */
 export function lookUp({ query, key, value, mask, row }) {
-  const s = scores(query[row], key).map((score, j) => (mask[row][j] ? score : -Infinity));
+  const scale = 1 / Math.sqrt(query[row].length);
+  const s = scores(query[row], key).map((score, j) => (mask[row][j] ? scale * score : -Infinity));
   const w = softmax(s);
   return { scores: s, weights: w, output: blend(w, value) };
 }
@@ -34,30 +34,39 @@ export function lookUp({ query, key, value, mask, row }) {
 
 const table = (n, allowed) => Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => allowed(i, j)));
 
-export const none = (n) => table(n, () => true);
-export const causal = (n) => table(n, (i, j) => j <= i);
-export const padding = (n, real) => table(n, (i, j) => j < real);
-export const window = (n, left, right) => table(n, (i, j) => i - left <= j && j <= i + right);
+export const noMask = (n) => table(n, () => true);
+export const causalMask = (n) => table(n, (i, j) => j <= i);
+export const paddingMask = (n, real) => table(n, (i, j) => j < real);
+export const windowMask = (n, left, right) => table(n, (i, j) => i - left <= j && j <= i + right);
 
 const cells = (mask) => mask.flatMap((row, i) => row.map((open, j) => ({ i, j, open })));
 const differences = (mask, other) => cells(mask).filter(({ i, j, open }) => open !== other[i][j]);
-const range = (from, to) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+const range = (n) => Array.from({ length: n }, (_, i) => i);
 
-/** Say what a mask is: a known one, a known one but for three cells at most, or a custom one. */
-export function describe(mask, { left, real }) {
+/** The masks that have a name: a kind (for the words), the numbers in its name, and the mask itself. */
+function namedMasks(n, { left, real }) {
+  const plain = (kind, mask) => ({ kind, fields: {}, mask });
+  const padding = (real) => ({ kind: "padding", fields: { n: real }, mask: paddingMask(n, real) });
+  const window = (left, right) => ({ kind: "window", fields: { left, right }, mask: windowMask(n, left, right) });
+  const near = range(Math.floor(n / 2));
+  return {
+    usual: [plain("causal", causalMask(n)), plain("none", noMask(n)), padding(real), window(left, 0)],
+    others: [plain("closed", paddingMask(n, 0)), ...range(n).map(padding),
+      ...near.flatMap((left) => near.map((right) => window(left, right)))],
+  };
+}
+
+/** Say what a mask is: one that has a name, a usual one but for three cells at most, or a custom one. */
+export function describe(mask, settings) {
   const n = mask.length;
-  const named = (kind, other, fields = {}) => ({ kind, fields, exceptions: differences(mask, other) });
-  const usual = [named("causal", causal(n)), named("none", none(n)),
-    named("padding", padding(n, real), { n: real }), named("window", window(n, left, 0), { left, right: 0 })];
-  const half = range(0, Math.floor(n / 2) - 1);
-  const others = [...range(1, n - 1).map((r) => named("padding", padding(n, r), { n: r })),
-    ...half.flatMap((l) => half.map((r) => named("window", window(n, l, r), { left: l, right: r }))),
-    named("closed", table(n, () => false))];
-  const exact = [...usual, ...others].find(({ exceptions }) => exceptions.length === 0);
-  const near = usual.reduce((best, next) => (next.exceptions.length < best.exceptions.length ? next : best));
+  const { usual, others } = namedMasks(n, settings);
+  const compare = ({ kind, fields, mask: other }) => ({ kind, fields, exceptions: differences(mask, other) });
+  const exact = [...usual, ...others].map(compare).find(({ exceptions }) => exceptions.length === 0);
+  const [near] = usual.map(compare).sort((a, b) => a.exceptions.length - b.exceptions.length);
   if (exact || near.exceptions.length <= 3) return exact ?? near;
   const open = cells(mask).filter((cell) => cell.open);
-  return { kind: "custom", exceptions: [], fields: { seen: open.length, all: n * n, ahead: open.filter(({ i, j }) => j > i).length } };
+  const ahead = open.filter(({ i, j }) => j > i);
+  return { kind: "custom", fields: { seen: open.length, all: n * n, ahead: ahead.length }, exceptions: [] };
 }
 
 /** A leak: an open cell that the mask's name promises to be closed, ahead of the query or in the padding. */
@@ -70,7 +79,10 @@ const fill = (template, fields) => template.replace(/\{(\w+)\}/g, (_, name) => f
 const number = (x, digits = 2) => (x === -Infinity ? "−∞" : x.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−"));
 
 /** The words for a query and a key; tokens are counted from 1 here, as a reader counts. */
-const pair = ({ tokens }, i, j = i) => ({ i: i + 1, j: j + 1, query: `‘${tokens[i]}’`, token: `‘${tokens[i]}’`, key: `‘${tokens[j]}’` });
+function pair({ tokens }, i, j = i) {
+  const [query, key] = [`‘${tokens[i]}’`, `‘${tokens[j]}’`];
+  return { i: i + 1, j: j + 1, query, key, token: query };
+}
 
 /** "causal, but token 3 ‘forget’ sees token 5 ‘word’: a leak" */
 export function maskName(state) {
@@ -143,7 +155,7 @@ function render({ model, el }) {
   const buttons = [...grid.querySelectorAll("button")];
   const place = (button) => button.dataset.cell.split(" ").map(Number); // row and column; column -1 is the row's name
   const { left, real } = read();
-  const presets = { none: none(n), causal: causal(n), padding: padding(n, real), window: window(n, left, 0) };
+  const presets = { none: noMask(n), causal: causalMask(n), padding: paddingMask(n, real), window: windowMask(n, left, 0) };
   let settled; // a timer: a screen reader hears the sentences when the hand rests, not at every step
 
   function write(fields) {

@@ -4,10 +4,9 @@
 
 // ---- The mathematics: lib/attention.py, for one query ----
 
-/** How well the query fits each key: their dot product, divided by √d_k. */
+/** How well the query fits each key: their dot product. */
 export function scores(query, key) {
-  const scale = 1 / Math.sqrt(query.length);
-  return key.map((k) => scale * k.reduce((sum, x, i) => sum + x * query[i], 0));
+  return key.map((k) => k.reduce((sum, x, i) => sum + x * query[i], 0));
 }
 
 /** Weights that are 0 or more and sum to 1; all 0 where every score is -Infinity. */
@@ -20,9 +19,9 @@ export function softmax(scores) {
 
 /** Softmax of scores / temperature: 0 is the hard lookup (ties share), Infinity the plain average. */
 export function weights(scores, temperature) {
+  if (temperature > 0) return softmax(scores.map((s) => s / temperature));
   const largest = Math.max(...scores);
-  if (temperature === 0) return softmax(scores.map((s) => (isTie(s, largest) ? 0 : -Infinity)));
-  return softmax(scores.map((s) => (s - largest) / temperature));
+  return softmax(scores.map((s) => (isTie(s, largest) ? 0 : -Infinity)));
 }
 
 /** Equal but for rounding. Python decides in the same way. */
@@ -137,7 +136,9 @@ export function page(state) {
     <button type="button" class="lu-reset" disabled>${words.reset}</button>
   </div></div>
   <div>
-  <table class="lu-table"><thead><tr>${[words.book, words.score, words.weight, ...components]
+  <table class="lu-table"><thead>
+    <tr><td colspan="3"></td><th scope="colgroup" colspan="${components.length}">${words.value}</th></tr>
+    <tr>${[words.book, words.score, words.weight, ...components]
     .map((head) => `<th scope="col">${escape(head)}</th>`).join("")}</tr></thead>
     <tbody>${rows(state)}</tbody><tfoot>${total(state)}</tfoot></table>
   <p class="lu-say" aria-live="polite">${escape(sentence(state))}</p>

@@ -1,0 +1,218 @@
+"""What every folder of tests may ask for: the built book, a browser, a small book of one's own to break.
+
+The book is built once a session, by the README's own command. A test that needs it, or builds a small one,
+is slow: ``python -m pytest -m "not slow"`` leaves it out.
+"""
+
+import functools
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent
+SLOW_FIXTURES = {"site", "small_book"}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NO_BROWSER = "no Chromium: install it (the README says how) or set CHROMIUM to the path of one"
+# Quiet, without a sandbox (containers have none), and without asking any host for updates.
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_collection_modifyitems(items):
+    """Mark as slow whatever builds a book."""
+    for item in items:
+        if SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """In CI a test that is skipped is a test that failed: something that it needs was not installed."""
+    report = (yield).get_result()
+    if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which CI does not accept: {call.excinfo.value}"
+
+
+def readme_commands():
+    """Return the README's two commands: the one that builds the book, and the one that tests it."""
+    found = re.findall(
+        r"^ *python -m pip install -r requirements\S* && .+$",
+        (ROOT / "README.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    assert len(found) == 2, f"the README should have exactly two commands, found {found}"
+    return [command.strip() for command in found]
+
+
+def run_build(command, folder, output=None, **env):
+    """Run a build command in a folder; return the finished process, its stderr within its stdout."""
+    here = str(Path(sys.executable).parent)
+    env = os.environ | {"PATH": here + os.pathsep + os.environ["PATH"], "NO_COLOR": "1"} | env
+    extra = ["--path-output", str(output)] if output else []
+    return subprocess.run(
+        [*shlex.split(command), *extra],
+        cwd=folder,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The folder of the built book: the README's build step, run once, into a folder of its own.
+
+    Whoever works on the tests themselves may set BUILT_SITE to a book that is already built.
+    """
+    if built := os.environ.get("BUILT_SITE"):
+        return Path(built).resolve()
+    output = tmp_path_factory.mktemp("book")
+    done = run_build(readme_commands()[0].partition("&&")[2], ROOT, output)
+    assert done.returncode == 0, done.stdout[-6000:]
+    return output / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def pages(site):
+    """The names of the built book's pages, such as ``chapters/01-library.html``; index.html only leads on."""
+    found = {
+        path.relative_to(site).as_posix() for path in site.rglob("*.html") if "_static" not in path.parts
+    }
+    return sorted(found - {"index.html"})
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files and says nothing."""
+
+    def log_message(self, *arguments):
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def serve():
+    """A function that serves a folder on this machine and returns the address."""
+    servers = []
+
+    def start(folder):
+        handler = functools.partial(QuietHandler, directory=str(folder))
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{servers[-1].server_address[1]}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="session")
+def site_url(site, serve):
+    """The address of the built book, served on this machine."""
+    return serve(site)
+
+
+def find_browser():
+    """Return the path of a Chromium, or None."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium, driven by Playwright."""
+    path = find_browser()
+    if path is None:
+        pytest.skip(NO_BROWSER)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def new_page(browser):
+    """A function that opens a page; it takes Playwright's options, such as ``java_script_enabled=False``."""
+    contexts = []
+
+    def open_page(**options):
+        contexts.append(browser.new_context(service_workers="block", **options))
+        return contexts[-1].new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+class SmallBook:
+    """A book of a few pages with the real configuration, extension and library, to be broken by a test."""
+
+    def __init__(self, folder):
+        """Copy what a book needs, and begin it with one page."""
+        self.folder = folder
+        for name in ("lib", "sphinx_ext"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "_config.yml", folder)
+        self.write("intro.md", "# A small book\n\nIt is here to be broken.\n")
+
+    def write(self, name, text):
+        """Write a file of the book."""
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text, encoding="utf-8")
+
+    def notebook(self, name, *cells, tags=()):
+        """Write a notebook with a title and these code cells."""
+        import nbformat.v4 as nb
+
+        notebook = nb.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+        notebook.cells = [nb.new_markdown_cell(f"# {name}", id="title")]
+        notebook.cells += [
+            nb.new_code_cell(code, id=f"code-{i}", metadata={"tags": list(tags)})
+            for i, code in enumerate(cells)
+        ]
+        self.write(name, nbformat_text(notebook))
+
+    def build(self, **env):
+        """Build the book with all its pages; return the finished process."""
+        found = [path for suffix in ("md", "ipynb") for path in self.folder.glob(f"chapters/*.{suffix}")]
+        chapters = "".join(f"  - file: chapters/{path.stem}\n" for path in sorted(found))
+        self.write(
+            "_toc.yml", "format: jb-book\nroot: intro\n" + ("chapters:\n" + chapters if chapters else "")
+        )
+        return run_build("jupyter-book build .", self.folder, PYTHONPATH=str(self.folder), **env)
+
+    def page(self, name):
+        """Return the HTML of a built page."""
+        return (self.folder / "_build" / "html" / name).read_text(encoding="utf-8")
+
+
+def nbformat_text(notebook):
+    """Return a notebook as the text of its file."""
+    import nbformat
+
+    return nbformat.writes(notebook)
+
+
+@pytest.fixture
+def small_book(tmp_path):
+    """A book of one's own."""
+    return SmallBook(tmp_path)
