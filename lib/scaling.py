@@ -188,7 +188,7 @@ def component_correlation_factor(queries, keys):
     >>> queries, keys = rng.normal(size=(300, 8)), rng.normal(size=(300, 8))
     >>> round(component_correlation_factor(queries, keys), 1)
     1.0
-    >>> round(component_correlation_factor(queries[:, [0] * 8], keys[:, [0] * 8]))  # eight times the same component
+    >>> round(component_correlation_factor(queries[:, [0] * 8], keys[:, [0] * 8]))  # one component, 8 times
     8
     """
     independent = float((queries.var(axis=0) * keys.var(axis=0)).sum())
