@@ -96,7 +96,9 @@ def test_a_change_of_the_drawing_code_is_noticed(project, monkeypatch):
     module = project()
     before = fingerprint(module.draw, 2.6, SETTINGS)
     original = frames._module_bytes
-    monkeypatch.setattr(frames, "_module_bytes", lambda m: original(m) + b"#" * (m.__name__ == "lib.show.svg"))
+    monkeypatch.setattr(
+        frames, "_module_bytes", lambda m: original(m) + b"#" * (m.__name__ == "lib.show.svg")
+    )
     assert fingerprint(module.draw, 2.6, SETTINGS) != before
 
 
