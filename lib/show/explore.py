@@ -16,8 +16,8 @@
 stands under the picture, it is the alternative text, and a screen reader announces it.
 
 Where it stands: above `frames.py` and `svg.py`; it knows nothing of attention. The build of the book sets
-``LOOKUP_FRAMES`` for the kernels that it starts (see ``sphinx_ext/explorers.py``): then every frame is drawn and
-put into the page, with plain HTML controls. The page's own script, ``static/explore.js``, swaps frames.
+``LOOKUP_FRAMES`` for the kernels that it starts (see ``sphinx_ext/explorers.py``): then every frame is drawn
+and put into the page, with plain HTML controls. The page's own script, ``static/explore.js``, swaps frames.
 """
 
 import asyncio
