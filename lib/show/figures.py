@@ -8,12 +8,12 @@ from html import escape
 
 import numpy as np
 
-from lib.show.svg import BLUE, FAINT, GREEN, INK, ORANGE, Picture, in_style, new_figure, shade
+from lib.show.svg import BLUE, FAINT, GREEN, INK, ORANGE, RED, Picture, in_style, new_figure, shade
 from lib.show.words import word
 
 __all__ = [
-    "Table", "bars", "flow", "hull", "mask_map", "masked_weights", "matrices", "queries_and_keys", "shelf_map",
-    "temperature_bars", "two_halves", "weights_map", "wrong_axis_map",
+    "Table", "bars", "flow", "gradient_bands", "hull", "losses", "mask_map", "masked_weights", "matrices",
+    "queries_and_keys", "shelf_map", "spreads", "temperature_bars", "two_halves", "walks", "weights_map", "wrong_axis_map",
 ]  # fmt: skip
 
 
@@ -204,6 +204,116 @@ def _listed_columns(row, topics):
     return found or "0"
 
 
+# Chapter 03, scaling
+
+
+@in_style
+def walks(paths, formula):
+    """Draw running sums of products, component by component, and how far they typically get.
+
+    Parameters: ``paths`` ``(n_walk, d_k + 1)``, ``formula`` ``(d_k + 1,)``, the standard deviation after each step.
+    """
+    fig, ax = new_figure(height=3.4)
+    steps = np.arange(paths.shape[-1])
+    for path in paths:
+        ax.plot(steps, path, color=FAINT, lw=0.8, ls="-", alpha=0.6)
+    for times, style in ((1, "-"), (3, "--")):
+        for sign in (1, -1):
+            ax.plot(steps, sign * times * formula, color=ORANGE, ls=style, lw=2.5)
+        reach = times * formula[-1]
+        ax.text(steps[-1] + 1, reach, word("walk.reach", reach=reach), va="center")
+    ax.set(xlim=(0, steps[-1] * 1.16), xticks=steps[:: len(steps) // 4], title=word("title.walk"))
+    ax.set(xlabel=word("walk.components"), ylabel=word("walk.sum"))
+    inside = (np.abs(paths[:, -1]) <= formula[-1]).sum()
+    said = word("said.walk", n=len(paths), steps=steps[-1], inside=inside, sd=formula[-1], three=3 * formula[-1])
+    return Picture(fig, f"{word('title.walk')} {said}")
+
+
+@in_style
+def spreads(d_k, measured, formulas):
+    """Draw the standard deviation of scores against d_k for several divisors: points measured, lines by formula.
+
+    Parameters: ``d_k`` ``(n,)``; ``measured`` and ``formulas``, both from the divisor's name to an array ``(n,)``.
+    """
+    fig, ax = new_figure(height=3.4)
+    fig.subplots_adjust(right=0.77)
+    colours, marks = (ORANGE, BLUE, GREEN, RED), ("o", "s", "^", "D")
+    for (name, points), colour, mark in zip(measured.items(), colours, marks, strict=True):
+        ax.plot(d_k, formulas[name], color=colour, lw=1.5, ls="-")
+        ax.plot(d_k, points, mark, color=colour, ms=6)
+        ax.text(d_k[-1] * 1.25, formulas[name][-1], name, va="center")
+    ax.set(xscale="log", yscale="log", xlabel="d_k", ylabel=word("spread.axis"), title=word("title.divisor"))
+    _plain_logarithmic(ax, d_k, (0.01, 0.1, 1, 10))
+    said = "; ".join(
+        word("said.divisor", name=name, first=points[0], last=points[-1], low=d_k[0], high=d_k[-1])
+        for name, points in measured.items()
+    )
+    return Picture(fig, f"{word('title.divisor')} {said}.")
+
+
+@in_style
+def gradient_bands(d_k, unscaled, scaled, title, axis, lowest=1e-4):
+    """Draw a gradient against d_k without the scale and with it: the median, and the band of nine in ten.
+
+    Parameters: ``d_k`` ``(n,)``; ``unscaled`` and ``scaled`` ``(n, 3)``, the three quantiles; ``title`` and
+    ``axis`` keys of the table of words; ``lowest`` the end of the axis: what is smaller is drawn on it.
+    """
+    fig, ax = new_figure(height=3.4)
+    fig.subplots_adjust(right=0.72, left=0.16)
+    for bands, colour, style, name in ((unscaled, ORANGE, "--", "unscaled"), (scaled, BLUE, "-", "scaled")):
+        low, middle, high = np.maximum(bands, lowest).T
+        ax.fill([*d_k, *d_k[::-1]], [*low, *high[::-1]], color=colour, alpha=0.22, lw=0)
+        ax.plot(d_k, middle, color=colour, ls=style, marker="o", ms=4)
+        ax.text(d_k[-1] * 1.25, middle[-1], word(f"scale.{name}"), va="center")
+    ax.set(xscale="log", yscale="log", xlabel="d_k", ylabel=word(axis), title=word(title))
+    ax.set_ylim(lowest, 3 * max(unscaled.max(), scaled.max()))
+    marks = [mark for mark in (1e-4, 1e-3, 0.01, 0.1, 1, 10) if lowest <= mark <= 3 * unscaled.max()]
+    _plain_logarithmic(ax, d_k, marks)
+    said = "; ".join(
+        word("said.bands", d_k=d, low=u[0], middle=u[1], high=u[2], scaled=s[1])
+        for d, u, s in zip(d_k, unscaled, scaled, strict=True)
+    )
+    return Picture(fig, f"{word(title)} {said}.")
+
+
+def _plain_logarithmic(ax, x, y):
+    """Mark a logarithmic plot with plain numbers, at these places and no others."""
+    ax.minorticks_off()
+    ax.set_xticks(x, [f"{number:g}" for number in x])
+    ax.set_yticks(y, [f"{number:g}" for number in y])
+
+
+@in_style
+def losses(panels):
+    """Draw losses while models were trained, a panel for each way to start, a thin line for each seed.
+
+    Parameters: ``panels`` from a panel's title to ``(unscaled, scaled)``, two arrays ``(steps, seeds)``.
+    """
+    fig, axes = new_figure(height=3.4, ncols=len(panels), sharey=True)
+    fig.subplots_adjust(top=0.72, bottom=0.17, right=0.96, wspace=0.16)
+    for ax, (title, runs) in zip(axes, panels.items(), strict=True):
+        looks = ((ORANGE, "--", "unscaled"), (BLUE, "-", "scaled"))
+        for loss, (colour, style, name) in zip(runs, looks, strict=True):
+            for seed, line in enumerate(loss.T):
+                label = word(f"scale.{name}") if seed == 0 else None
+                ax.plot(line, color=colour, ls=style, lw=1.2, label=label)
+        ax.set(ylim=(0, 3.4), xlim=(0, len(loss)), xticks=[0, len(loss) // 2, len(loss)])
+        ax.set_xlabel(word("training.step"))
+        ax.set_title(title, weight="normal")
+    axes[0].set_ylabel(word("training.loss"))
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(0, 0.93), ncols=2)
+    fig.text(0.02, 0.94, word("title.training"), weight="bold")
+    said = "; ".join(
+        word("said.training", start=title, unscaled=_span(unscaled[-1]), scaled=_span(scaled[-1]))
+        for title, (unscaled, scaled) in panels.items()
+    )
+    return Picture(fig, f"{word('title.training')} {said}.")
+
+
+def _span(numbers):
+    return f"{numbers.min():.2f} – {numbers.max():.2f}"
+
+
 # Chapter 04: who may ask whom, and where all this sits
 
 
@@ -256,7 +366,7 @@ def _may_ask(name, row, key_names):
 def flow(shapes):
     """Draw the way from tokens to output, one box a step, with its shape beside it; known steps are shaded.
 
-    Parameters: ``shapes`` maps the name of a step, as in ``flow.…`` in the table of words, to its shape as text.
+    Parameters: ``shapes`` maps each step, as in the rows ``flow.…`` of the table of words, to its shape as text.
     """
     fig, ax = _canvas(height=0.62 + 0.62 * len(shapes))
     for place, (step, shape) in enumerate(shapes.items()):
@@ -329,7 +439,7 @@ def _arrow(ax, start, end, color=INK):
 
 
 class Table:
-    """Answers in rows under headings, as a table of the page: real text, read out cell by cell by a screen reader."""
+    """Answers in rows under headings, as a table of the page: real text, which a screen reader reads by cells."""
 
     def __init__(self, headings, rows):
         """Keep the texts: as many in each row as there are ``headings``."""
@@ -342,7 +452,8 @@ class Table:
         """Return the table for a page and for a notebook."""
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in self.headings)
         body = "".join(self._html_row(*row) for row in self.rows)
-        return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        # "dataframe" is what Jupyter and the theme call a table among the outputs: they give it the page's colours.
+        return f'<table class="table dataframe"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
     @staticmethod
     def _html_row(first, *rest):

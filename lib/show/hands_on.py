@@ -237,7 +237,7 @@ def shelf(names, key, value, query, *, attention, components, axes=("x", "y"), t
     array([[0.5, 0.5]])
     >>> w.query = [[3, 0]]
     >>> w.output.round(2)
-    array([[8.89]])
+    array([[8.98]])
     """
     if len(names) < 2:
         raise ValueError(f"a shelf needs at least 2 books, got {len(names)}: with one there is nothing to choose")

@@ -147,6 +147,35 @@ WORDS = {
     "said.hull": {
         "en": "{token} has the value ({vx:g}, {vy:g}) as a corner and the output ({ox:.2f}, {oy:.2f}) inside"
     },
+    # chapter 03, scaling: its figures
+    "title.walk": {"en": "How far does a sum of 64 products get?"},
+    "walk.components": {"en": "components added"},
+    "walk.sum": {"en": "sum so far"},
+    "walk.reach": {"en": "{reach:g}"},
+    "said.walk": {
+        "en": "{n} sums wander up and down over {steps} steps, as wide as the root of the steps: {inside} of them "
+        "end within {sd:g} of 0, and a second line at three times that, {three:g}, has nearly all of them inside."
+    },
+    "title.divisor": {"en": "Which divisor keeps the spread?"},
+    "spread.axis": {"en": "standard deviation of a score"},
+    "said.divisor": {
+        "en": "divided by {name} the standard deviation is {first:.2f} at d_k = {low:g} "
+        "and {last:.2f} at d_k = {high:g}"
+    },
+    "scale.unscaled": {"en": "without scale"},
+    "scale.scaled": {"en": "with 1/√d_k"},
+    "title.jacobian_bands": {"en": "How much do the weights follow the scores?"},
+    "axis.jacobian": {"en": "‖J‖"},
+    "title.gradient_bands": {"en": "How much do the weights follow the query?"},
+    "axis.gradient": {"en": "‖dw/dq‖"},
+    "said.bands": {
+        "en": "d_k = {d_k:g}: without scale 5 of 100 queries lie below {low:.2g}, half below {middle:.2g}, "
+        "95 below {high:.2g}; with it half lie below {scaled:.2g}"
+    },
+    "title.training": {"en": "Does the model learn, d_k = 256?"},
+    "training.step": {"en": "step"},
+    "training.loss": {"en": "loss"},
+    "said.training": {"en": "{start}: the last loss is {unscaled} without the scale and {scaled} with it"},
     # chapter 04: the variants
     "token.please": {"en": "please"},
     "token.consult": {"en": "consult"},

@@ -243,7 +243,7 @@ def test_a_broken_link_is_found(tmp_path):
 def test_search_finds_words_of_the_chapters(way, site, site_url, pages, new_page):
     own = site_url if way == "served" else site.as_uri()
     page, first = new_page(), next(name for name in pages if name.startswith("chapters/"))
-    page.goto(f"{own}/{first}")
+    found, _ = visit(page, f"{own}/{first}", own)
     word = max(
         re.findall(r"[a-z]{5,12}", page.locator("article h1, article h2").first.inner_text().lower()), key=len
     )
@@ -252,6 +252,9 @@ def test_search_finds_words_of_the_chapters(way, site, site_url, pages, new_page
     page.keyboard.press("Enter")
     result = page.locator(f'#search-results a[href*="{first}"]').first
     result.wait_for()
+    page.get_by_text("Search finished").wait_for()
+    page.wait_for_load_state("networkidle")
+    assert not found
     result.click()
     page.wait_for_url(f"**/{first}*")
 
@@ -279,6 +282,13 @@ def test_every_page_says_what_it_is(site, pages):
 def test_the_footer_names_the_books_year_and_authors(site, pages):
     text = (site / "intro.html").read_text("utf-8")
     assert "© Copyright 2026" in text and "By the Look It Up contributors" in text
+
+
+def test_the_mode_is_known_before_the_themes_own_script_runs(site_url, new_page):
+    page = new_page(color_scheme="dark")
+    page.route("**/pydata-sphinx-theme.js", lambda route: route.abort())
+    page.goto(f"{site_url}/intro.html")
+    assert page.locator("html").get_attribute("data-theme") == "dark"
 
 
 def test_the_mode_is_the_systems_and_changes_by_keyboard(site_url, new_page):

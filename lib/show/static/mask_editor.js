@@ -51,7 +51,8 @@ function namedMasks(n, { left, real }) {
   const near = range(Math.floor(n / 2));
   return {
     usual: [plain("causal", causalMask(n)), plain("none", noMask(n)), padding(real), window(left, 0)],
-    others: [plain("closed", paddingMask(n, 0)), ...range(n).map(padding), ...near.flatMap((left) => near.map((right) => window(left, right)))],
+    others: [plain("closed", paddingMask(n, 0)), ...range(n).map(padding),
+      ...near.flatMap((left) => near.map((right) => window(left, right)))],
   };
 }
 

@@ -19,9 +19,9 @@ export function softmax(scores) {
 
 /** Softmax of scores / temperature: 0 is the hard lookup (ties share), Infinity the plain average. */
 export function weights(scores, temperature) {
+  if (temperature > 0) return softmax(scores.map((s) => s / temperature));
   const largest = Math.max(...scores);
-  if (temperature === 0) return softmax(scores.map((s) => (isTie(s, largest) ? 0 : -Infinity)));
-  return softmax(scores.map((s) => (s - largest) / temperature));
+  return softmax(scores.map((s) => (isTie(s, largest) ? 0 : -Infinity)));
 }
 
 /** Equal but for rounding. Python decides in the same way. */

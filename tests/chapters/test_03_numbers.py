@@ -1,0 +1,166 @@
+"""A number in the prose of chapter 03 is the number in its output.
+
+The chapter's cells are run, and each claim is a phrase of its prose with the numbers put in from there: it must stand in
+the chapter letter by letter. No decimal number may stand in the prose outside such a phrase. What training ends with differs
+from machine to machine in its last digits, so the prose gives no number of it; the chapter's own cells assert what it says.
+"""
+
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+
+from lib.attention import softmax
+from lib.scaling import jacobian_norm, measure_queries, share_with_error, softmax_jacobian
+from lib.training import D_MODEL, N_PLACES
+
+pytestmark = pytest.mark.slow
+
+CHAPTER = nbformat.read(Path(__file__).parents[2] / "chapters" / "03-scaling.ipynb", as_version=4)
+PROSE = " ".join(" ".join(cell.source for cell in CHAPTER.cells if cell.cell_type == "markdown").split())
+
+
+def minus(number, digits):
+    text = f"{number:.{digits}f}".replace("-", "−")
+    return text[1:] if float(number.round(digits)) == 0 and text.startswith("−") else text
+
+
+def claims(c):
+    """Yield phrases of the prose, made from the names ``c`` that the chapter's cells define."""
+    # by hand
+    yield f"| 2 | −2, 0, 0, 2 | (4 + 0 + 0 + 4) / 4 = **2** | {np.sqrt(2):.2f} |"
+    yield f"| 3 | −3, −1, −1, −1, 1, 1, 1, 3 | (9 + 6 · 1 + 9) / 8 = **3** | {np.sqrt(3):.2f} |"
+    yield "with a **correlation** of 0.5"
+    yield "any two of them have a correlation of 0.5"
+
+    # the divisor
+    yield f"at {1 / np.sqrt(8):.2f} with 8 heads"
+
+    # two keys
+    a, b = softmax(np.array([1.0, 0.0]))
+    yield f"the weight is {a:.3f}, the other one {b:.3f}, the slope {a:.3f} · {b:.3f} = **{a * b:.3f}**"
+    a, b = softmax(np.array([8.0, 0.0]))
+    yield f"the weights are {a:.5f} and {b:.5f}, and the slope is {a * b:.5f}"
+
+    # look it up
+    a, words = softmax(np.array([0.0, 2.0, 4.0])), ("look", "it", "up")
+    J = softmax_jacobian(a)
+    np.testing.assert_allclose(c["J"], J)
+    yield f"its weights {a[0]:.3f}, {a[1]:.3f}, {a[2]:.3f}"
+    for i, word in enumerate(words):
+        cells = [
+            f"{a[i]:.3f} · {1 - a[i]:.3f} = **{J[i, i]:.2f}**"
+            if i == j
+            else f"−{a[i]:.3f} · {a[j]:.3f} = **{minus(J[i, j], 2)}**"
+            for j in range(3)
+        ]
+        yield f"| *{word}* | {' | '.join(cells)} |"
+    assert jacobian_norm(softmax(np.array([0.0, 4.0, 8.0]))) < jacobian_norm(a) / 5
+    yield "Without the scale nearly every slope is smaller"
+
+    # the gradient, measured
+    found = c["found"]
+    silent = {d: share_with_error(found[d][0].jacobian < 0.01)[0] for d in (64, 1024)}
+    assert abs(silent[64] - 1 / 6) < 0.02 and abs(silent[1024] - 2 / 3) < 0.03
+    yield "if its ‖J‖ is below 0.01"
+    yield f"At 64, the paper's own d_k, it is {silent[64]:.1%}, one in six. At 1024 it is {silent[1024]:.1%}, two in three.".replace(
+        "%", " %"
+    )
+    median = {d: [np.median(side.jacobian) for side in found[d]] for d in found}
+    yield f"Its median is {median[64][0]:.3f}, with the scale {median[64][1]:.3f}"
+    assert median[16][0] > median[4][0] and median[64][0] > median[256][0] > median[1024][0]
+    yield "From d_k = 4 to 16 it grows."
+    yield "(A number such as 4e-08 means 4 · 10⁻⁸, 0.00000004.)"
+    assert f"{np.quantile(found[256][0].jacobian, 0.05):.0e}" == "4e-08"  # the example stands in the table
+
+    # by way of the query
+    without, scaled = (np.median(side.gradient) for side in found[64])
+    yield f"At d_k = 64 the median is {without:.3f} without the scale and {scaled:.3f} with it"
+    yield f"it is shaken, {without / scaled:.0f} times too hard"
+    assert np.median(found[1024][0].gradient) < 0.01 and np.quantile(found[1024][0].gradient, 0.95) > 13
+    yield "at 1024 half of the queries get less than 0.01, and one in twenty gets more than 13"
+
+    # training
+    yield f"ln 16 = {np.log(16):.2f}"
+    assert c["starts"]["small start"] == 0.02
+    yield "of standard deviation 0.02, as GPT-2 did"
+    yield "here 16 times"
+    assert np.sqrt(256) == 16 == N_PLACES
+
+    # the paper
+    yield "Section 3.2.1 of Vaswani et al. 2017"
+    yield "by √32 ≈ 5.66"
+    yield f"by √512 ≈ {np.sqrt(512):.1f}"
+
+
+@pytest.fixture(scope="module")
+def phrases(chapter_03):
+    return list(claims(chapter_03))
+
+
+def test_what_the_prose_says_is_what_is_computed(phrases):
+    assert [phrase for phrase in phrases if phrase not in PROSE] == []
+
+
+def unproved_numbers(text, phrases):
+    """The decimal numbers of a text that stand in none of the phrases."""
+    for phrase in sorted(phrases, key=len, reverse=True):
+        text = text.replace(phrase, " ")
+    text = re.sub(r"`[^`]*`", " ", text)  # code in the text is run, not claimed
+    return re.findall(r"\d+\.\d+", text)
+
+
+def test_no_number_in_the_prose_goes_without_proof(phrases):
+    assert unproved_numbers(PROSE, phrases) == []
+
+
+def test_a_number_without_proof_is_found():
+    assert unproved_numbers("the median is 0.2, and 0.5 more", ["the median is 0.2"]) == ["0.5"]
+
+
+def test_what_the_prose_says_in_words(chapter_03):
+    c = chapter_03
+    runs, wide = c["runs"], c["wide"]
+    weights = {scaled: runs[*wide, scaled].first["weights"] for scaled in (False, True)}
+    assert np.exp(runs[*wide, False].entropy[0].mean()) < 2  # they read hardly more than one key
+    assert np.median(jacobian_norm(weights[False])) < np.median(jacobian_norm(weights[True])) / 10
+    fast = {scaled: run.loss[-20:].mean(axis=0) for (*_, scaled), run in c["fast"].items()}
+    assert fast[False].min() > 10 * fast[True].max()  # every seed falls behind
+    run = runs[*wide, True]
+    assert np.exp(run.entropy[-1].mean()) < 2  # trained, it reads hardly more than one key
+    before, after = (
+        c["component_correlation_factor"](*(s[x][0].reshape(-1, 256) for x in ("queries", "keys")))
+        for s in (run.first, run.last)
+    )
+    assert before == pytest.approx(1, abs=0.2) and after > 3
+
+
+@pytest.mark.parametrize(("layer", "ratio"), [("linear", 1 / 9), ("multihead", 1 / 4)])
+def test_pytorch_starts_with_less_than_variance_1(layer, ratio):
+    generator_state = torch.get_rng_state()
+    torch.manual_seed(1)
+    x, y = torch.randn(2, 500, 256)
+    if layer == "linear":
+        q, k = torch.nn.Linear(256, 256)(x), torch.nn.Linear(256, 256)(y)
+    else:
+        W = torch.nn.MultiheadAttention(256, 4).in_proj_weight
+        q, k = x @ W[:256].T, y @ W[256:512].T
+    torch.set_rng_state(generator_state)
+    assert (q @ k.T).var().item() / 256 == pytest.approx(ratio, rel=0.08)
+
+
+def test_the_exercises_have_the_answers_that_their_hints_give(chapter_03):
+    rng = np.random.default_rng(0)
+    component = rng.choice([0, 0, 2, -2], size=(20_000, 8))
+    assert component.var() == pytest.approx(2, rel=0.02)
+    chapter_03["compare"](component, rng.choice([-1, 1], size=(20_000, 8)), mean=0, variance=16)
+    q, k = rng.normal(size=(2, 20_000, 64))
+    chapter_03["compare"](q + 1, k, mean=0, variance=128)
+    half = {d: share_with_error(measure_queries(d, n_query=500)[0].jacobian < 0.01)[0] for d in (256, 512)}
+    assert half[256] < 0.5 < half[512]
+    quiet = chapter_03["train"](256, scaled=False, start=D_MODEL**-0.5 / 4, rate=0.003, steps=1)
+    same = chapter_03["runs"]["variance 1", 256, True]
+    np.testing.assert_allclose(quiet.loss[0], same.loss[0], rtol=1e-3)  # the same weights at the first step

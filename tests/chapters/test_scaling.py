@@ -1,0 +1,148 @@
+"""What chapter 03 measures is what was measured before, by other code, and what theory says.
+
+The numbers in `BEFORE` come from another program (other seeds, 4000 queries); two measurements may differ by four
+standard errors of their difference.
+"""
+
+import numpy as np
+import pytest
+import torch
+
+from lib.attention import softmax
+from lib.scaling import (
+    component_correlation_factor,
+    entropy,
+    jacobian_norm,
+    mean_with_error,
+    measure_queries,
+    query_gradient_norm,
+    share_with_error,
+    softmax_jacobian,
+    variance_with_error,
+)
+
+# d_k: entropy without the scale and with it, ‖J‖ without and with, share of largest weights > 0.99, of ‖J‖ < 0.01
+BEFORE = {
+    4: ((2.797, 0.012), (3.695, 0.005), (0.2583, 0.0010), (0.1807, 0.0006), None, None),
+    16: ((1.385, 0.011), (3.693, 0.003), (0.2938, 0.0018), (0.1822, 0.0004), 0.023, 0.017),
+    64: ((0.589, 0.008), (3.686, 0.002), (0.2118, 0.0027), (0.1834, 0.0003), 0.197, 0.165),
+    256: ((0.274, 0.006), (3.687, 0.002), (0.1281, 0.0026), (0.1833, 0.0003), 0.481, 0.435),
+    1024: ((0.118, 0.004), (3.685, 0.002), (0.0640, 0.0021), (0.1836, 0.0003), 0.714, 0.676),
+}
+# d_k: median ‖J‖ without the scale and with it, median ‖dw/dq‖ without
+MEDIANS = {16: (0.331, 0.177, 1.22), 64: (0.186, 0.180, 1.46)}
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return {d_k: measure_queries(d_k, n_query=1000) for d_k in BEFORE}
+
+
+def agree(mine, theirs):
+    (a, error_a), (b, error_b) = mine, theirs
+    return abs(a - b) < 4 * np.hypot(error_a, error_b)
+
+
+@pytest.mark.parametrize("d_k", BEFORE)
+def test_entropy_and_gradient_are_those_measured_before(measured, d_k):
+    unscaled, scaled = measured[d_k]
+    for mine, theirs in zip(
+        (unscaled.entropy, scaled.entropy, unscaled.jacobian, scaled.jacobian), BEFORE[d_k][:4], strict=True
+    ):
+        assert agree(mean_with_error(mine), theirs)
+
+
+@pytest.mark.parametrize("d_k", [16, 64, 256, 1024])
+def test_the_share_of_queries_without_gradient_is_that_measured_before(measured, d_k):
+    unscaled, scaled = measured[d_k]
+    sure, silent = BEFORE[d_k][4:]
+    for hits, share in ((unscaled.largest > 0.99, sure), (unscaled.jacobian < 0.01, silent)):
+        assert agree(share_with_error(hits), (share, np.sqrt(share * (1 - share) / 4000)))
+    assert (scaled.jacobian > 0.01).all() and (scaled.largest < 0.99).all()
+
+
+@pytest.mark.parametrize("d_k", MEDIANS)
+def test_medians_are_those_measured_before(measured, d_k):
+    unscaled, scaled = measured[d_k]
+    median = [np.median(x) for x in (unscaled.jacobian, scaled.jacobian, unscaled.gradient)]
+    np.testing.assert_allclose(
+        median, MEDIANS[d_k], rtol=0.12
+    )  # the bands are wide: a median of 1000 is off by 5 %
+
+
+def test_where_keys_are_many_fewer_queries_lose_their_gradient():
+    """Independent of `measure_queries`: for a given query the scores of normal keys are normal, as wide as it is long."""
+    rng = np.random.default_rng(5)
+    shares = []
+    for n_key in (8, 64, 1024):
+        unscaled, _ = measure_queries(64, n_key=n_key, n_query=400)
+        mine = share_with_error(unscaled.jacobian < 0.01)
+        length = np.linalg.norm(rng.normal(size=(2000, 64)), axis=-1, keepdims=True)
+        a = softmax(length * rng.normal(size=(2000, n_key)))
+        largest = a.max(axis=-1)
+        # one weight near 1 and a small rest: ‖J‖ is about the rest times √2 or less, so look at J itself where it is near
+        exact = np.array([np.linalg.norm(np.diag(row) - np.outer(row, row)) for row in a[largest > 0.95]])
+        theirs = share_with_error(
+            np.concatenate([exact < 0.01, np.zeros((largest <= 0.95).sum(), dtype=bool)])
+        )
+        assert agree(mine, theirs)
+        shares.append(mine[0])
+    assert shares[0] > shares[1] > shares[2]
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3])
+def test_jacobians_are_those_of_autograd(scale):
+    rng = np.random.default_rng(0)
+    query, keys = rng.normal(size=3), rng.normal(size=(5, 3))
+    scores = scale * keys @ query
+    weights = softmax(scores)
+    J = torch.autograd.functional.jacobian(softmax, torch.tensor(scores)).numpy()
+    np.testing.assert_allclose(softmax_jacobian(weights), J, atol=1e-15)
+    assert jacobian_norm(weights) == pytest.approx(np.linalg.norm(J))
+    by_query = torch.autograd.functional.jacobian(
+        lambda q: softmax(scale * torch.tensor(keys) @ q), torch.tensor(query)
+    )
+    assert query_gradient_norm(weights, keys, scale) == pytest.approx(np.linalg.norm(by_query))
+
+
+def test_a_small_gradient_keeps_its_digits():
+    weights = softmax(np.array([80.0, 0.0, 0.0]))  # the rest is 2e-35: 1 - weight would be 0
+    rest = np.exp(-80.0)
+    assert jacobian_norm(weights) == pytest.approx(np.sqrt((2 * rest) ** 2 + 4 * rest**2), rel=1e-9)
+
+
+def test_jacobian_norm_is_that_of_the_whole_matrix():
+    weights = softmax(3 * np.random.default_rng(0).normal(size=(50, 7)))
+    np.testing.assert_allclose(
+        jacobian_norm(weights), np.linalg.norm(softmax_jacobian(weights), axis=(-2, -1))
+    )
+
+
+def test_entropy_is_between_that_of_one_and_that_of_all():
+    np.testing.assert_allclose(entropy(np.array([[1.0, 0, 0, 0], [0.25] * 4])), [0, np.log(4)])
+
+
+def test_a_measurement_does_not_depend_on_how_many_are_measured_at_once(monkeypatch):
+    whole = measure_queries(4, n_key=8, n_query=10)
+    assert [x.shape for x in whole[0]] == [(10,)] * 4
+    assert all((x > 0).all() for x in whole[0])
+    monkeypatch.setattr("lib.scaling.NUMBERS_AT_ONCE", 1)
+    one_by_one = measure_queries(4, n_key=8, n_query=10)
+    assert [x.shape for x in one_by_one[1]] == [(10,)] * 4
+
+
+def test_the_standard_error_of_a_variance_is_how_far_variances_spread():
+    rng = np.random.default_rng(0)
+    repeated = [variance_with_error(rng.normal(size=500)) for _ in range(400)]
+    variances, errors = np.transpose(repeated)
+    assert np.mean(errors) == pytest.approx(variances.std(), rel=0.15)
+
+
+def test_correlated_components_are_found():
+    rng = np.random.default_rng(0)
+    q, k = rng.normal(size=(2, 500, 16))
+    together = [np.sqrt(0.5) * x + np.sqrt(0.5) * rng.normal(size=(500, 1)) for x in (q, k)]
+    assert component_correlation_factor(q, k) == pytest.approx(1, abs=0.1)
+    assert component_correlation_factor(*together) == pytest.approx(
+        1 + 15 * 0.5**2, rel=0.2
+    )  # by formula 4.75
