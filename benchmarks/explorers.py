@@ -3,9 +3,9 @@
     python benchmarks/explorers.py
 
 Two small books with the same two draw functions (masks, 40 settings; scaling, 22): one shows them with
-`explore`, the other with `ipywidgets.interact` and a matplotlib figure, as one would without this library. Both
-are built with the same settings and then driven in Chromium, on the built page and in JupyterLab. Printed, never
-asserted.
+`explore`, the other with `ipywidgets.interact` and a matplotlib figure, as one would without this library.
+Both are built with the same settings and then driven in Chromium, on the built page and in JupyterLab.
+Printed, never asserted.
 """
 
 import gzip
