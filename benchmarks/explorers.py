@@ -1,10 +1,11 @@
-"""What an explorer costs: kB on the page, milliseconds an input, seconds a build; beside plain ipywidgets.interact.
+"""What an explorer costs in kB, milliseconds an input and seconds a build, beside plain ipywidgets.interact.
 
     python benchmarks/explorers.py
 
-Two small books with the same two draw functions (masks, 40 settings; scaling, 22): one shows them with `explore`, the
-other with `ipywidgets.interact` and a matplotlib figure, as one would without this library. Both are built with the
-same settings and then driven in Chromium, on the built page and in JupyterLab, in turns. Printed, never asserted.
+Two small books with the same two draw functions (masks, 40 settings; scaling, 22): one shows them with
+`explore`, the other with `ipywidgets.interact` and a matplotlib figure, as one would without this library.
+Both are built with the same settings and then driven in Chromium, on the built page and in JupyterLab.
+Printed, never asserted.
 """
 
 import gzip
@@ -44,7 +45,9 @@ def masks(kind="causal", row=5):
 OURS_2 = "scaling()"
 PLAIN_2 = """from lib.show.explorers import draw_scaling
 
-@ipywidgets.interact(d_k=ipywidgets.SelectionSlider(options=[2**p for p in range(11)], value=64), scaled=False)
+D_K = ipywidgets.SelectionSlider(options=[2**p for p in range(11)], value=64)
+
+@ipywidgets.interact(d_k=D_K, scaled=False)
 def scaling(d_k=64, scaled=False):
     print(draw_scaling(plt.figure(figsize=(5, 3.7)), d_k, scaled))
     plt.show()"""
@@ -78,12 +81,13 @@ def make_book(folder, cells, extensions):
 def seconds_to_build(folder):
     """Build a book and return the seconds that it took."""
     start = time.perf_counter()
-    subprocess.run(["jupyter-book", "build", "-q", str(folder)], env=environment(), check=True, capture_output=True)
+    command = ["jupyter-book", "build", "-q", str(folder)]
+    subprocess.run(command, env=environment(), check=True, capture_output=True)
     return time.perf_counter() - start
 
 
 def build_three_times(folder):
-    """Return seconds for the first build, one with remembered frames (cells run again), one with nothing changed."""
+    """Return seconds for the first build, one where the cells run again, one where nothing changed."""
     first = seconds_to_build(folder)
     shutil.rmtree(folder / "_build/.jupyter_cache")
     shutil.rmtree(folder / "_build/.doctrees", ignore_errors=True)
@@ -94,7 +98,7 @@ def kilobytes(folder):
     """Return the page's size and what the outputs have of it, compressed."""
     text = (folder / "_build/html/page.html").read_text()
     outputs = "".join(re.findall(r'(?s)<div class="cell_output.*?(?=<div class="cell |</article>)', text))
-    state = "".join(re.findall(r'(?s)<script type="application/vnd.jupyter.widget-state\+json">.*?</script>', text))
+    state = "".join(re.findall(r'(?s)<script type="application/vnd.jupyter.widget-state.*?</script>', text))
     return [len(gzip.compress(part.encode(), 9)) / 1000 for part in (text, outputs + state)]
 
 
@@ -132,7 +136,7 @@ def page_milliseconds(browser, folder):
 LIVE_INPUTS = """async ([picture, pause]) => {
     const first = document.querySelector(picture).closest(".jp-Cell-outputArea");
     const buttons = [...first.querySelectorAll(".widget-toggle-buttons button")];
-    const now = () => { const seen = first.querySelector(picture); return seen && (seen.src || seen.innerHTML); };
+    const seen = () => first.querySelector(picture) || {}, now = () => seen().src || seen().innerHTML;
     const pressed = async button => {
         const before = now(), start = performance.now();
         button.click();
@@ -146,8 +150,9 @@ LIVE_INPUTS = """async ([picture, pause]) => {
     const fresh = [], again = [];
     const row = first.querySelector(".noUi-handle");
     for (let i = 0; i < 4; i++) {  // every row is new for every mask
-        for (const k of i % 2 ? [3, 2, 1, 0] : [4, 2, 3, 0]) { await wait(); fresh.push(await pressed(buttons[k])); }
-        for (const k of [2, 3, 2, 3]) { await wait(); again.push(await pressed(buttons[k])); }
+        const timed = async k => { await wait(); return pressed(buttons[k]); };
+        for (const k of i % 2 ? [3, 2, 1, 0] : [4, 2, 3, 0]) fresh.push(await timed(k));
+        for (const k of [2, 3, 2, 3]) again.push(await timed(k));
         row.dispatchEvent(new KeyboardEvent("keydown", {key: "Left", bubbles: true, cancelable: true}));
         await new Promise(done => setTimeout(done, 1500));
     }
@@ -160,11 +165,15 @@ def live_milliseconds(browser, folder, picture, pause):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    own = {f"JUPYTER{n}": str(folder / "own") for n in ("_CONFIG_DIR", "LAB_SETTINGS_DIR", "LAB_WORKSPACES_DIR")}
+    names = "JUPYTER_CONFIG_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR"
+    own = dict.fromkeys(names, str(folder / "own"))
     options = ["--no-browser", "--allow-root", f"--port={port}", "--IdentityProvider.token="]
     options += [f"--ServerApp.root_dir={folder}", "--LabApp.news_url=None"]
     server = subprocess.Popen(
-        ["jupyter-lab", *options], env=environment() | own, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ["jupyter-lab", *options],
+        env=environment() | own,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         wait_for(f"http://127.0.0.1:{port}/api")
@@ -204,7 +213,8 @@ def main():
         plain = make_book(folder / "plain", [PLAIN, PLAIN_2], EXTENSIONS)
         table = [("", "explore", "interact")]
         builds = [build_three_times(book) for book in (ours, plain)]
-        for name, *seconds in zip(("first build", "cells run again", "nothing changed"), *builds, strict=True):
+        names = "first build", "cells run again", "nothing changed"
+        for name, *seconds in zip(names, *builds, strict=True):
             table.append((f"seconds, {name}", *(f"{s:.1f}" for s in seconds)))
         for name, *sizes in zip(("page", "outputs"), kilobytes(ours), kilobytes(plain), strict=True):
             table.append((f"kB compressed, {name}", *(f"{size:.1f}" for size in sizes)))

@@ -12,12 +12,12 @@
         scaled=switch("divide by √d_k", True),
     )
 
-``picture`` draws into an empty matplotlib figure and returns one sentence that says what is to be seen: it stands
-under the picture, it is the alternative text, and a screen reader announces it.
+``picture`` draws into an empty matplotlib figure and returns one sentence that says what is to be seen: it
+stands under the picture, it is the alternative text, and a screen reader announces it.
 
 Where it stands: above `frames.py` and `svg.py`; it knows nothing of attention. The build of the book sets
-``LOOKUP_FRAMES`` for the kernels that it starts (see ``sphinx_ext/explorers.py``): then every frame is drawn and put
-into the page, with plain HTML controls. The page's own script, ``static/explore.js``, swaps frames.
+``LOOKUP_FRAMES`` for the kernels that it starts (see ``sphinx_ext/explorers.py``): then every frame is drawn
+and put into the page, with plain HTML controls. The page's own script, ``static/explore.js``, swaps frames.
 """
 
 import asyncio
@@ -96,7 +96,7 @@ def explore(draw, *, question=None, height=2.6, **controls):
 
     Parameters
     ----------
-    draw : a function ``draw(fig, **values)`` that draws into an empty matplotlib Figure and returns one sentence
+    draw : a function ``draw(fig, **values)`` that draws into an empty Figure and returns one sentence
     question : what is to be found out by moving it; it stands above the controls
     height : of the picture, in inches; it is 5 wide
     controls : a `slider`, `choice` or `switch` for each of ``draw``'s parameters, by its name
@@ -301,7 +301,8 @@ def _check(draw, question, height, controls):
     for name, control in controls.items():
         if not isinstance(control, Control):
             raise TypeError(
-                f"{name} must be a slider, a choice or a switch, got {type(control).__name__}: wrap its options"
+                f"{name} must be a slider, a choice or a switch, got {type(control).__name__}: "
+                "wrap its options"
             )
     try:
         inspect.signature(draw).bind(None, **controls)
@@ -338,7 +339,8 @@ def _html(name, control):
         start = html.escape(control.names[control.start])
         return (
             f'<div class="lu-control"><label for="{name}">{label}</label>'
-            f'<input type="range" id="{name}" max="{count - 1}" value="{control.start}" aria-valuetext="{start}">'
+            f'<input type="range" id="{name}" max="{count - 1}" value="{control.start}" '
+            f'aria-valuetext="{start}">'
             f'<output for="{name}">{start}</output></div>'
         )
     checked = ["", " checked"]
@@ -346,7 +348,8 @@ def _html(name, control):
         box = f'<input type="checkbox" id="{name}" role="switch"{checked[control.start]}>'
         return f'<div class="lu-control"><label>{box} {label}</label></div>'
     buttons = "".join(
-        f'<label><input type="radio" name="{name}" value="{i}"{checked[i == control.start]}> {html.escape(option)}</label>'
+        f'<label><input type="radio" name="{name}" value="{i}"{checked[i == control.start]}> '
+        f"{html.escape(option)}</label>"
         for i, option in enumerate(control.names)
     )
     return f'<fieldset class="lu-control"><legend>{label}</legend>{buttons}</fieldset>'

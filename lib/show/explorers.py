@@ -1,7 +1,7 @@
 """The book's explorers: for each a draw function, its controls, and a question to answer by moving them.
 
-Where it stands: above `explore.py`, `example.py` and `lib.attention`, which computes every number that is shown
-here; chapters import it. Words are in `words.py`.
+Where it stands: above `explore.py`, `example.py` and `lib.attention`, which computes every number that is
+shown here; chapters import it. Words are in `words.py`.
 """
 
 from functools import lru_cache
@@ -11,8 +11,19 @@ from matplotlib.patches import Rectangle
 
 from lib.attention import causal_mask, padding_mask, scaled_dot_product_attention, softmax, window_mask
 from lib.show import hands_on
-from lib.show.example import BOOKS, KEY_AXES, SHELF_KEYS, SHELF_QUERY, SHELF_VALUES, TOKENS, VALUE_AXES
-from lib.show.example import W_K, W_Q, W_V, X
+from lib.show.example import (
+    BOOKS,
+    KEY_AXES,
+    SHELF_KEYS,
+    SHELF_QUERY,
+    SHELF_VALUES,
+    TOKENS,
+    VALUE_AXES,
+    W_K,
+    W_Q,
+    W_V,
+    X,
+)
 from lib.show.explore import choice, explore, slider, switch
 from lib.show.svg import BLUE, FAINT, INK, ORANGE, RED, set_margins, shade
 from lib.show.words import word
@@ -144,14 +155,16 @@ def draw_scaling(fig, d_k, scaled):
 
     set_margins(fig, left=42, bottom=40, hspace=0.95, wspace=0.3)
     grid = fig.add_gridspec(2, 2)
-    spread, row, gradient = fig.add_subplot(grid[0, :]), fig.add_subplot(grid[1, 0]), fig.add_subplot(grid[1, 1])
+    spread, row, gradient = map(fig.add_subplot, (grid[0, :], grid[1, 0], grid[1, 1]))
     spread.hist(scores.ravel(), bins=np.arange(-100, 101, 2), color=BLUE, density=True)
     spread.axvspan(-scores.std(), scores.std(), color=ORANGE, alpha=0.25, lw=0)
-    spread.set(xlim=(-100, 100), yticks=[], title=word("scaling.spread", name=_score_name(scaled), sd=scores.std()))
+    title = word("scaling.spread", name=_score_name(scaled), sd=scores.std())
+    spread.set(xlim=(-100, 100), yticks=[], title=title)
     row.bar(range(16), np.sort(weights[typical])[:-17:-1], color=ORANGE)
     row.set(ylim=(0, 1), xlim=(-0.8, 15.8), xticks=[0, 5, 10, 15], xticklabels=[1, 6, 11, 16])
     row.set(title=word("scaling.weights"), xlabel=word("scaling.rank"), yticks=[0, 0.5, 1])
-    gradient.hist(gradients, bins=np.arange(0, 0.51, 0.025), color=BLUE, weights=np.full(N_QUERIES, 1 / N_QUERIES))
+    share = np.full(N_QUERIES, 1 / N_QUERIES)
+    gradient.hist(gradients, bins=np.arange(0, 0.51, 0.025), color=BLUE, weights=share)
     gradient.axvline(gradients[typical], color=INK, lw=2)
     gradient.set(xlim=(0, 0.5), ylim=(0, 1), title=word("scaling.gradient"), xlabel="‖J‖", yticks=[0, 0.5, 1])
     return word(
@@ -171,7 +184,7 @@ def _score_name(scaled):
 
 # Who may attend to whom
 
-PADS = 2  # two tokens of padding stand before the last six tokens of the sentence, as in a batch that generates
+PADS = 2  # tokens of padding before the last six tokens of the sentence, as in a batch that generates
 PADDED = (word("token.pad"),) * PADS + TOKENS[PADS:]
 MASKS = ("none", "causal", "padding", "window", "causal_padding")
 
@@ -190,7 +203,7 @@ def masks():
 
 def mask_of(kind, n):
     """Return the mask of a kind for ``n`` tokens, the first two padding: ``(n, n)``, True = may attend."""
-    real = padding_mask([n - PADS], n)[0, :, ::-1]  # lengths count from the front: turned round, padding is there
+    real = padding_mask([n - PADS], n)[0, :, ::-1]  # turned round, because here padding comes first
     return {
         "none": np.full((n, n), True),
         "causal": causal_mask(n, n),

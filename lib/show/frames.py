@@ -1,12 +1,12 @@
-"""The frames of an explorer: drawn one by one, packed for the page, and remembered from one build to the next.
+"""The frames of an explorer: drawn one by one, packed for the page, remembered from one build to the next.
 
-Where it stands: under `explore.py`, above `svg.py`; it knows nothing of attention. A frame is the picture and the
-sentence for one setting of the controls. Frames of one explorer share most of their lines (axes, labels), so that
+Where it stands: under `explore.py`, above `svg.py`; it knows nothing of attention. A frame is the picture and
+the sentence for one setting of the controls. Frames of one explorer share most of their lines (axes, labels):
 a page holds each distinct line once.
 
 Between builds the frames are kept in a folder, under a name that is made of all that they depend on: the draw
-function and what it calls, the drawing code, the versions of the packages, the controls. What has not changed is
-not drawn again.
+function and what it calls, the drawing code, the versions of the packages, the controls. What has not changed
+is not drawn again.
 """
 
 import ast
@@ -140,9 +140,9 @@ def fingerprint(draw, height, settings):
 def used_by(thing):
     """Return ``{name: bytes}`` of the code and the data that a function or another value stands for.
 
-    A function of a module stands for the module, the modules that this imports and the data beside them; of an
-    installed package only the version counts. A function of a notebook stands for its text, its closure and the
-    global names in it.
+    A function of a module stands for the module, the modules that this imports and the data beside them; of
+    an installed package only the version counts. A function of a notebook stands for its text, its closure
+    and the global names in it.
     """
     parts, waiting = {}, [("", thing)]
     while waiting:

@@ -232,7 +232,8 @@ class InlineSVG(RendererBase):
 
     def get_text_width_height_descent(self, s, prop, ismath):
         """Return how large a text is; measured once, because texts recur from frame to frame."""
-        key = s, prop.get_size_in_points(), prop.get_weight(), prop.get_style(), tuple(prop.get_family()), ismath
+        letters = prop.get_size_in_points(), prop.get_weight(), prop.get_style(), tuple(prop.get_family())
+        key = s, letters, ismath
         if key not in SIZES:
             SIZES[key] = super().get_text_width_height_descent(s, prop, ismath)
         return SIZES[key]

@@ -139,6 +139,7 @@ def open_page(browser):
         page.goto(url)
         return page
 
+    open_page.wrong = wrong
     yield open_page
     for context in contexts:
         context.close()

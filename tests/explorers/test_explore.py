@@ -40,9 +40,18 @@ def refused(function, *arguments, **named):
         (lambda: slider("n", {"one": 1, "uno": 1}), "slider 'n' has the option 'uno' twice: leave one out"),
         (lambda: choice("n", [1, "1"]), "choice 'n' has the option '1' twice: leave one out"),
         (lambda: slider("n", [1, 2], 3), "the default of slider 'n' must be one of 1, 2; got 3"),
-        (lambda: choice("n", "abc"), "the options of choice 'n' must be a list or a dictionary, got 'abc': list them"),
-        (lambda: slider("n", 3), "the options of slider 'n' must be a list or a dictionary, got 3: list them"),
-        (lambda: slider("", [1, 2]), "the label of a slider must be words, got '': a reader has to know what it moves"),
+        (
+            lambda: choice("n", "abc"),
+            "the options of choice 'n' must be a list or a dictionary, got 'abc': list them",
+        ),
+        (
+            lambda: slider("n", 3),
+            "the options of slider 'n' must be a list or a dictionary, got 3: list them",
+        ),
+        (
+            lambda: slider("", [1, 2]),
+            "the label of a slider must be words, got '': a reader has to know what it moves",
+        ),
         (lambda: switch("s", 1), "the default of switch 's' must be True or False, got 1: it is on or off"),
     ],
 )
@@ -54,11 +63,27 @@ def test_a_control_that_cannot_be_used_is_refused(make, said):
     "arguments, named, said",
     [
         ((3,), {"n": N}, "draw must be a function, got int: pass it without calling it"),
-        ((draw,), {}, "explore needs at least one control: give a slider, a choice or a switch by draw's name for it"),
+        (
+            (draw,),
+            {},
+            "explore needs at least one control: give a slider, a choice or a switch by draw's name for it",
+        ),
         ((draw,), {"n": [1, 2]}, "n must be a slider, a choice or a switch, got list: wrap its options"),
-        ((draw,), {"m": N}, "draw does not take (fig, m): missing a required argument: 'n'; name each control as draw does"),
-        ((draw,), {"n": N, "question": N}, "question must be a sentence, got Control: give the control another name"),
-        ((draw,), {"n": N, "height": N}, f"height must be a number of inches from 0.5 to 12, got {N!r}: the picture is 5 wide"),
+        (
+            (draw,),
+            {"m": N},
+            "draw does not take (fig, m): missing a required argument: 'n'; name each control as draw does",
+        ),
+        (
+            (draw,),
+            {"n": N, "question": N},
+            "question must be a sentence, got Control: give the control another name",
+        ),
+        (
+            (draw,),
+            {"n": N, "height": N},
+            f"height must be a number of inches from 0.5 to 12, got {N!r}: the picture is 5 wide",
+        ),
         (
             (draw,),
             {"n": slider("n", range(250)), "loud": switch("loud")},
@@ -105,7 +130,9 @@ def test_a_label_that_would_be_cut_is_refused_with_the_remedy():
         fig.text(0.9, 0.5, "a long label at the edge")
         return "Cut."
 
-    assert "cut at n=2 failed with ValueError: the text 'a long label at the edge' leaves" in refused(explore, cut, n=N)
+    assert "cut at n=2 failed with ValueError: the text 'a long label at the edge' leaves" in refused(
+        explore, cut, n=N
+    )
 
 
 # What it draws
@@ -119,7 +146,9 @@ def test_draw_gets_the_values_and_a_figure_in_the_books_style():
         return "Seen."
 
     kinds = {"one": 1, "array": np.eye(2)}
-    explorer = explore(spy, height=2, n=slider("n", [1, 4], 4), kind=choice("kind", kinds), loud=switch("loud", True))
+    explorer = explore(
+        spy, height=2, n=slider("n", [1, 4], 4), kind=choice("kind", kinds), loud=switch("loud", True)
+    )
     assert got == {"n": 4, "kind": 1, "loud": True, "size": (5.0, 2.0)}
     explorer.frame((0, 1, 0))
     assert got["n"] == 1 and got["kind"] is kinds["array"] and got["loud"] is False
@@ -137,14 +166,18 @@ def test_packed_frames_come_out_as_they_went_in():
     frames = [draw_frame(draw, 2.6, {"n": n}) for n in (1, 2, 3)]
     data = json.loads(json.dumps(pack(frames)))
     assert [unpack(data, i) for i in range(3)] == frames
-    assert len(data["lines"]) < 0.6 * sum(frame.svg.count("\n") for frame in frames), "what they share is there once"
+    assert len(data["lines"]) < 0.6 * sum(frame.svg.count("\n") for frame in frames), (
+        "what they share is there once"
+    )
 
 
 # What it puts into a page
 
 
 def page_of(**named):
-    return explore(draw, **({"question": "How <high>?"} | named), n=N, loud=switch("loud & clear", True)).page()
+    return explore(
+        draw, **({"question": "How <high>?"} | named), n=N, loud=switch("loud & clear", True)
+    ).page()
 
 
 def test_the_page_has_the_frame_of_the_start_and_all_the_others():
@@ -239,6 +272,8 @@ def test_without_a_kernels_loop_nothing_is_drawn_ahead():
 
 
 def test_frames_of_the_start_have_the_setting_of_the_defaults():
-    assert explore(draw, n=N, loud=switch("loud", True)).frame((1, 1)) == draw_frame(draw, 2.6, {"n": 2, "loud": True})
+    assert explore(draw, n=N, loud=switch("loud", True)).frame((1, 1)) == draw_frame(
+        draw, 2.6, {"n": 2, "loud": True}
+    )
     assert isinstance(explore(draw, n=N).frame((0,)), Frame)
     assert FRAMES_FOLDER not in os.environ

@@ -22,9 +22,13 @@ def test_the_five_steps_show_the_numbers_of_the_library():
     frames = dict(zip(STEPS, map(pipeline.frame, pipeline.settings), strict=True))
     for shape in ("X  (3 × 5)", "Q  (3 × 4)", "K  (3 × 4)", "V  (3 × 2)"):
         assert shape in texts(frames["project"])
-    assert [f"{w:.2f}" for w in weights.ravel()] == [t for t in texts(frames["softmax"]) if re.fullmatch(r"0\.\d\d", t)]
+    assert [f"{w:.2f}" for w in weights.ravel()] == [
+        t for t in texts(frames["softmax"]) if re.fullmatch(r"0\.\d\d", t)
+    ]
     assert [f"{o:.2f}" for o in output.ravel()] == [t for t in texts(frames["mix"]) if "." in t][-6:]
-    assert "look 0, it 4, up 8" in frames["score"].sentence and "look 0, it 2, up 4" in frames["scale"].sentence
+    assert (
+        "look 0, it 4, up 8" in frames["score"].sentence and "look 0, it 2, up 4" in frames["scale"].sentence
+    )
     assert f"up {weights[0, 2]:.2f}" in frames["softmax"].sentence
 
 
@@ -35,7 +39,9 @@ def test_the_jacobian_is_the_softmaxs():
     assert gradient_norm(torch.softmax(scores, -1).numpy())[0] == pytest.approx(float(jacobian.norm()))
 
 
-@pytest.mark.parametrize("d_k, unscaled_lost, tolerance", [(16, 0.017, 0.03), (64, 0.165, 0.06), (1024, 0.676, 0.08)])
+@pytest.mark.parametrize(
+    "d_k, unscaled_lost, tolerance", [(16, 0.017, 0.03), (64, 0.165, 0.06), (1024, 0.676, 0.08)]
+)
 def test_the_share_of_queries_without_gradient_is_the_known_one(d_k, unscaled_lost, tolerance):
     """Independent numbers: 4000 draws of 64 keys each."""
     frame = explorers.scaling().frame(([2**p for p in range(11)].index(d_k), 0))
@@ -62,13 +68,18 @@ def test_masks_are_the_librarys_and_the_first_two_keys_are_padding():
 def test_a_row_that_may_attend_to_nothing_says_so():
     masks = explorers.masks()
     frame = masks.frame((MASKS.index("causal_padding"), 0))
-    assert "may attend to nothing" in frame.sentence and "nothing to attend to: all weights are 0" in texts(frame)
+    assert "may attend to nothing" in frame.sentence and "nothing to attend to: all weights are 0" in texts(
+        frame
+    )
     assert not [t for t in texts(frame) if re.fullmatch(r"0\.\d\d", t)]
     allowed = masks.frame((MASKS.index("causal_padding"), 3))
     assert f"“{PADDED[3]}”, may attend to 2 of 8 keys" in allowed.sentence
 
 
-@pytest.mark.parametrize("setting, kind, shape", [((0, 0), "Self", "5 × 5"), ((1, 0), "Cross", "3 × 5"), ((0, 1), "Cross", "5 × 3")])
+@pytest.mark.parametrize(
+    "setting, kind, shape",
+    [((0, 0), "Self", "5 × 5"), ((1, 0), "Cross", "3 × 5"), ((0, 1), "Cross", "5 × 3")],
+)
 def test_the_map_has_a_row_for_each_query_and_a_column_for_each_key(setting, kind, shape):
     frame = explorers.self_or_cross().frame(setting)
     assert f"{kind}-attention: weights {shape}" in texts(frame)

@@ -17,15 +17,31 @@ pytestmark = pytest.mark.slow
 def lab(tmp_path_factory, environment):
     """JupyterLab's address, with a notebook that shows an explorer; nothing of the reader's own settings is used."""
     folder = tmp_path_factory.mktemp("lab")
-    cells = [new_code_cell(f"from lib.show.explorers import {name}\n\n{name}()", id=name) for name in ("masks", "scaling")]
+    cells = [
+        new_code_cell(f"from lib.show.explorers import {name}\n\n{name}()", id=name)
+        for name in ("masks", "scaling")
+    ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "live.ipynb")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    own = {f"JUPYTER{name}": str(folder / "own") for name in ("_CONFIG_DIR", "LAB_SETTINGS_DIR", "LAB_WORKSPACES_DIR", "_RUNTIME_DIR")}
-    options = ["--no-browser", "--allow-root", f"--port={port}", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}"]
-    options += ["--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    own = {
+        f"JUPYTER{name}": str(folder / "own")
+        for name in ("_CONFIG_DIR", "LAB_SETTINGS_DIR", "LAB_WORKSPACES_DIR", "_RUNTIME_DIR")
+    }
+    options = [
+        "--no-browser",
+        "--allow-root",
+        f"--port={port}",
+        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={folder}",
+    ]
+    options += [
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
     log = (folder / "log").open("w")
     server = subprocess.Popen(["jupyter-lab", *options], env=environment | own, stdout=log, stderr=log)
     try:

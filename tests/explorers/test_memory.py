@@ -96,7 +96,9 @@ def test_a_change_of_the_drawing_code_is_noticed(project, monkeypatch):
     module = project()
     before = fingerprint(module.draw, 2.6, SETTINGS)
     original = frames._module_bytes
-    monkeypatch.setattr(frames, "_module_bytes", lambda m: original(m) + b"#" * (m.__name__ == "lib.show.svg"))
+    monkeypatch.setattr(
+        frames, "_module_bytes", lambda m: original(m) + b"#" * (m.__name__ == "lib.show.svg")
+    )
     assert fingerprint(module.draw, 2.6, SETTINGS) != before
 
 
@@ -118,7 +120,7 @@ def test_a_file_that_was_cut_off_is_drawn_again(project):
 # A function that was written in a notebook
 
 
-def notebook(source, monkeypatch, **names):
+def notebook(source, **names):
     """Run a cell as a kernel does: in __main__, with its text where `inspect` looks for it."""
     import linecache
 
@@ -140,9 +142,9 @@ CELL = """
 """
 
 
-def test_in_a_notebook_the_text_the_functions_called_and_the_data_count(monkeypatch):
+def test_in_a_notebook_the_text_the_functions_called_and_the_data_count():
     def of(cell, data):
-        return fingerprint(notebook(cell, monkeypatch, data=data), 2.6, SETTINGS)
+        return fingerprint(notebook(cell, data=data), 2.6, SETTINGS)
 
     data = np.arange(3)
     key = of(CELL, data)
@@ -152,6 +154,6 @@ def test_in_a_notebook_the_text_the_functions_called_and_the_data_count(monkeypa
     assert of(CELL, data + 1) != key
 
 
-def test_what_cannot_be_known_is_not_remembered(monkeypatch, tmp_path):
-    draw = notebook(CELL, monkeypatch, data=(n for n in range(3)))
+def test_what_cannot_be_known_is_not_remembered():
+    draw = notebook(CELL, data=(n for n in range(3)))
     assert fingerprint(draw, 2.6, SETTINGS) is None

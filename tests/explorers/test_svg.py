@@ -11,7 +11,18 @@ import pytest
 from matplotlib.figure import Figure
 
 from lib.show import svg
-from lib.show.svg import FAINT, INK, PALETTE, Picture, empty_figure, in_style, new_figure, set_margins, shade, to_svg
+from lib.show.svg import (
+    FAINT,
+    INK,
+    PALETTE,
+    Picture,
+    empty_figure,
+    in_style,
+    new_figure,
+    set_margins,
+    shade,
+    to_svg,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -36,12 +47,19 @@ def numbers(element):
 
 
 def test_labels_are_text_of_twelve_units_in_the_pages_ink():
-    found = {e.text: e for e in elements(picture(lambda ax: ax.set(title="Which key wins?", xlabel="a < b")), "text")}
+    found = {
+        e.text: e
+        for e in elements(picture(lambda ax: ax.set(title="Which key wins?", xlabel="a < b")), "text")
+    }
     assert {"Which key wins?", "a < b"} <= found.keys()
     assert found["Which key wins?"].get("font-weight") == "bold"
     assert all(e.get("font-size") is None and e.get("fill") is None for e in found.values())
     root = parse(picture(lambda ax: None))
-    assert (root.get("font-size"), root.get("fill"), root.get("viewBox")) == ("12", "currentColor", "0 0 360 187.2")
+    assert (root.get("font-size"), root.get("fill"), root.get("viewBox")) == (
+        "12",
+        "currentColor",
+        "0 0 360 187.2",
+    )
 
 
 @pytest.mark.parametrize("side, anchor", [("left", None), ("center", "middle"), ("right", "end")])
@@ -52,7 +70,11 @@ def test_a_text_holds_the_end_that_it_is_aligned_at(side, anchor):
 
 
 def test_a_turned_text_turns_about_the_end_that_it_is_aligned_at():
-    drawn = picture(lambda ax: ax.text(0.5, 0.5, "up", rotation=90, ha="center", va="center", transform=ax.figure.transFigure))
+    drawn = picture(
+        lambda ax: ax.text(
+            0.5, 0.5, "up", rotation=90, ha="center", va="center", transform=ax.figure.transFigure
+        )
+    )
     (text,) = (e for e in elements(drawn, "text") if e.text == "up")
     x, y = float(text.get("x")), float(text.get("y"))
     assert text.get("transform") == f"rotate(-90 {x:g} {y:g})"
@@ -68,7 +90,9 @@ def test_a_formula_is_drawn_in_ink():
 
 
 def test_ink_is_the_pages_colour_and_faint_the_same_half_transparent():
-    drawn = picture(lambda ax: (ax.axis("off"), ax.plot([0, 1], [0, 1], color=INK), ax.plot([0, 1], [1, 0], color=FAINT)))
+    drawn = picture(
+        lambda ax: (ax.axis("off"), ax.plot([0, 1], [0, 1], color=INK), ax.plot([0, 1], [1, 0], color=FAINT))
+    )
     ink, faint = elements(drawn, "path")
     assert (ink.get("stroke"), ink.get("stroke-opacity")) == ("currentColor", None)
     assert (faint.get("stroke"), faint.get("stroke-opacity")) == ("currentColor", "0.55")
@@ -82,15 +106,19 @@ def test_nothing_in_it_can_clash_with_the_page():
         ax.set(xlim=(0, 1), ylim=(0, 1))
 
     drawn = picture(everything)
-    assert not re.search(r'\bid=|\bstyle=|<style|clip-path|url\(', drawn)
+    assert not re.search(r"\bid=|\bstyle=|<style|clip-path|url\(", drawn)
 
 
 def test_a_bar_is_where_it_belongs():
-    drawn = picture(lambda ax: (ax.axis("off"), ax.bar([0.5], [0.5], width=1), ax.set(xlim=(0, 2), ylim=(0, 1))))
+    drawn = picture(
+        lambda ax: (ax.axis("off"), ax.bar([0.5], [0.5], width=1), ax.set(xlim=(0, 2), ylim=(0, 1)))
+    )
     (bar,) = elements(drawn, "path")
     left, right, top, bottom = 50, 348, 26, 187.2 - 42
     assert bar.get("d").startswith("M") and bar.get("d").endswith("Z") and bar.get("fill") == PALETTE[0]
-    assert numbers(bar) == pytest.approx([left, bottom, (left + right) / 2, (top + bottom) / 2, left], abs=0.11)
+    assert numbers(bar) == pytest.approx(
+        [left, bottom, (left + right) / 2, (top + bottom) / 2, left], abs=0.11
+    )
 
 
 @pytest.mark.parametrize("origin", ["upper", "lower"])
@@ -137,7 +165,9 @@ def test_transparent_things_are_not_written():
 
 
 def test_a_text_that_would_be_cut_is_refused_with_the_remedy():
-    with pytest.raises(ValueError, match=r"'consult this' leaves the picture by \d+ units on the left: make room .*left="):
+    with pytest.raises(
+        ValueError, match=r"'consult this' leaves the picture by \d+ units on the left: make room .*left="
+    ):
         picture(lambda ax: ax.set_yticks([0], ["consult this"]))
 
     @in_style
@@ -175,7 +205,9 @@ def test_settings_outside_stay_the_readers_own():
 def test_a_picture_has_a_role_and_its_sentence():
     shown = Picture(new_figure()[0], 'Two "empty"\n axes.')._repr_mimebundle_()
     assert shown["text/plain"] == 'Two "empty" axes.'
-    assert '<figure class="lu-figure" role="img" aria-label="Two &quot;empty&quot; axes.">' in shown["text/html"]
+    assert (
+        '<figure class="lu-figure" role="img" aria-label="Two &quot;empty&quot; axes.">' in shown["text/html"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,7 +238,9 @@ def contrast(a, b):
 
 
 def over(fill, opacity, page):
-    return opacity * np.array(matplotlib.colors.to_rgb(fill)) + (1 - opacity) * np.array(matplotlib.colors.to_rgb(page))
+    return opacity * np.array(matplotlib.colors.to_rgb(fill)) + (1 - opacity) * np.array(
+        matplotlib.colors.to_rgb(page)
+    )
 
 
 PAGES = [("#ffffff", "#323232"), ("#ffffff", "#000000"), ("#121212", "#ced6dd"), ("#111111", "#e0e0e0")]
@@ -228,14 +262,28 @@ def test_a_number_can_be_read_in_every_cell(page, ink, weight):
 # Machado, Oliveira and Fernandes 2009: what protanopes, deuteranopes and tritanopes see of linear RGB
 SEEN_BY = {
     "all": np.eye(3),
-    "protanopes": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopes": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "tritanopes": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+    "protanopes": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopes": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "tritanopes": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.3039],
+    ],
 }
 
 
 def lab(colour):
-    x = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ np.clip(colour, 0, 1)
+    x = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ np.clip(
+        colour, 0, 1
+    )
     x = np.cbrt(x / [0.9505, 1, 1.089])
     return np.array([116 * x[1] - 16, 500 * (x[0] - x[1]), 200 * (x[1] - x[2])])
 
@@ -243,4 +291,6 @@ def lab(colour):
 @pytest.mark.parametrize("eyes", SEEN_BY)
 def test_colours_differ_for_the_colour_blind(eyes):
     seen = [lab(np.array(SEEN_BY[eyes]) @ linear(c)) for c in PALETTE]
-    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 12, "2 can just be told apart side by side"
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 12, (
+        "2 can just be told apart side by side"
+    )
