@@ -40,11 +40,11 @@ def web_address(remote):
 
 def from_ci(env):
     """Return the repository that CI's variables name, or None."""
-    if "GITHUB_REPOSITORY" in env:
+    if env.get("GITHUB_REPOSITORY"):
         remote = f"{env.get('GITHUB_SERVER_URL', 'https://github.com')}/{env['GITHUB_REPOSITORY']}"
         on_branch = env.get("GITHUB_REF_TYPE") == "branch" and "/merge" not in env.get("GITHUB_REF_NAME", "")
         branch = env["GITHUB_REF_NAME"] if on_branch else "main"
-    elif "CI_PROJECT_URL" in env:
+    elif env.get("CI_PROJECT_URL"):
         remote, branch = (
             env["CI_PROJECT_URL"],
             env.get("CI_COMMIT_BRANCH", env.get("CI_DEFAULT_BRANCH", "main")),
