@@ -10,6 +10,16 @@ document.addEventListener("click", (event) => {
   if (event.detail === 0) event.target.closest("button")?.focus();
 });
 
+// Paper is light: whoever reads in the dark prints dark ink on white, and then reads on in the dark.
+let modeOnScreen = null;
+addEventListener("beforeprint", () => {
+  modeOnScreen = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+});
+addEventListener("afterprint", () => {
+  document.documentElement.dataset.theme = modeOnScreen;
+});
+
 // What scrolls sideways can be reached and scrolled with the keyboard, and says what it is. The theme does the first for tables and
 // outputs, when the page is ready and when the window changes; formulas and all the names are added here.
 const SCROLLING = {

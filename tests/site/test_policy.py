@@ -1,0 +1,95 @@
+"""The content policy of every page, held by the browser itself: it lets the book through, and nothing else."""
+
+import re
+import shutil
+
+import pytest
+
+from sphinx_ext.policy import hash_source
+
+META = '<meta http-equiv="Content-Security-Policy" content="'
+
+
+def policy_of(text):
+    """Return a page's policy, by directive; it must come before anything that it rules."""
+    before, _, after = text.partition(META)
+    assert after, "a page without a policy"
+    assert not re.search(r"<(script|link|style|img|base)\b", before), "the policy comes too late"
+    return {rule.split()[0]: set(rule.split()[1:]) for rule in after.partition('"')[0].split(";")}
+
+
+def test_every_page_has_a_strict_policy(site, pages):
+    for name in [*pages, "index.html", "404.html"]:
+        policy = policy_of((site / name).read_text("utf-8"))
+        assert policy["default-src"] == policy["base-uri"] == {"'none'"}, name
+        scripts = {source for source in policy["script-src"] if not source.startswith("'sha256-")}
+        assert scripts == {"'self'"}, name
+        loose = {rule for rule, sources in policy.items() if "'unsafe-inline'" in sources}
+        assert loose == {"style-src-attr"}, name
+        anywhere = {source for sources in policy.values() for source in sources if not source.startswith("'")}
+        assert anywhere == {"data:"}, name
+
+
+def test_the_only_scripts_within_a_page_are_those_that_the_policy_names(site, pages):
+    inline = 0
+    for name in pages:
+        text = (site / name).read_text("utf-8")
+        bodies = re.findall(r"<script(?![^>]*\b(?:src=|application/json))[^>]*>(.*?)</script>", text, re.DOTALL)
+        hashes = {source for source in policy_of(text)["script-src"] if source.startswith("'sha256-")}
+        assert hashes == {hash_source(body) for body in bodies}, name
+        assert not re.findall(r"<[a-z][^>]* on[a-z]+=", text), name
+        inline += len(bodies)
+    assert inline
+
+
+@pytest.fixture(scope="module")
+def copy(site, tmp_path_factory):
+    """A copy of the site, to put things into."""
+    return shutil.copytree(site, tmp_path_factory.mktemp("copy") / "site")
+
+
+SEEDS = {
+    "script": "<script>document.title = 'seeded'</script>",
+    "handler": '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="" onload="document.title = \'seeded\'">',
+    "another host": '<script src="https://evil.example.org/x.js"></script>',
+    "style": "<style>article { opacity: 0 }</style>",
+    "picture": '<img src="https://evil.example.org/x.png" alt="">',
+    "frame": '<iframe src="search.html"></iframe>',
+}
+
+
+@pytest.mark.parametrize("way", ["served", "from a folder"])
+def test_what_is_seeded_is_blocked_and_the_rest_of_the_page_works(way, copy, serve, new_page):
+    original = (copy / "chapters/01-library.html").read_text("utf-8")
+    (copy / "chapters/seeded.html").write_text(original.replace("</article>", "".join(SEEDS.values()) + "</article>"))
+    page, asked = new_page(), []
+    page.route("https://**", lambda route: (asked.append(route.request.url), route.abort()))
+    page.add_init_script(
+        "globalThis.blocked = []; document.addEventListener('securitypolicyviolation', event => blocked.push(event.effectiveDirective))"
+    )
+    page.goto(f"{serve(copy) if way == 'served' else copy.as_uri()}/chapters/seeded.html")
+    page.wait_for_function("() => blocked.length >= 6")
+    assert sorted(page.evaluate("blocked")) == [
+        "frame-src", "img-src", "script-src-attr", "script-src-elem", "script-src-elem", "style-src-elem",
+    ]  # fmt: skip
+    assert page.title() != "seeded" and not asked
+    assert page.locator("article").evaluate("article => getComputedStyle(article).opacity") == "1"
+    # The module that the build put into the page is let through.
+    query = page.get_by_role("slider", name="query").or_(page.locator('[aria-label^="query"]')).first
+    query.focus()
+    before = page.locator(".lu-say").first.inner_text()
+    page.keyboard.press("Shift+ArrowLeft")
+    page.wait_for_function("before => document.querySelector('.lu-say').innerText !== before", arg=before)
+
+
+def test_without_the_policy_the_seeds_would_have_worked(copy, serve, new_page):
+    original = (copy / "chapters/01-library.html").read_text("utf-8")
+    open_page = re.sub(META + '[^>]*>', "", original).replace("</article>", SEEDS["script"] + "</article>")
+    (copy / "chapters/open.html").write_text(open_page)
+    page = new_page()
+    page.goto(f"{serve(copy)}/chapters/open.html")
+    assert page.title() == "seeded"
+    with pytest.raises(AssertionError, match="a page without a policy"):
+        policy_of(open_page)
+    with pytest.raises(AssertionError, match="too late"):
+        policy_of(f"<script>early()</script>{original}")
