@@ -36,8 +36,20 @@ def claims():
     yield f"*it* gives {it[6]:.2f} to *it*"
     assert np.ptp(please) == 0
     yield f"a row of equal weights, {please[0]:.3f} for each of eight"
-    shapes = {"queries": answer @ np.eye(5, 4), "keys": K, "values": V, "weights": crossing.weights, "output": crossing.output}
-    general = {"queries": "n_query × d_k", "keys": "n_key × d_k", "values": "n_key × d_v", "weights": "n_query × n_key", "output": "n_query × d_v"}
+    shapes = {
+        "queries": answer @ np.eye(5, 4),
+        "keys": K,
+        "values": V,
+        "weights": crossing.weights,
+        "output": crossing.output,
+    }
+    general = {
+        "queries": "n_query × d_k",
+        "keys": "n_key × d_k",
+        "values": "n_key × d_v",
+        "weights": "n_query × n_key",
+        "output": "n_query × d_v",
+    }
     for name, array in shapes.items():
         yield f"| {name} | {general[name]} | {array.shape[0]} × {array.shape[1]} |"
 
@@ -95,7 +107,9 @@ def test_a_number_without_proof_is_found():
 
 
 def test_the_exercises_have_the_answers_that_their_hints_give(chapter_04):
-    influence, count_leaks, with_mask = (chapter_04[name] for name in ("influence", "count_leaks", "with_mask"))
+    influence, count_leaks, with_mask = (
+        chapter_04[name] for name in ("influence", "count_leaks", "with_mask")
+    )
     prefix = causal_mask(8, 8)
     prefix[:3, :3] = True
     assert count_leaks(with_mask(prefix), X) == 3  # exercise 1

@@ -115,7 +115,9 @@ def test_additive_masks_mean_the_same_to_pytorch(tokens):
     assert (conventions.from_additive(added) == mask).all()
 
 
-@pytest.mark.filterwarnings("ignore:Lower right causal bias will produce NaNs")  # not here: we compare the masks
+@pytest.mark.filterwarnings(
+    "ignore:Lower right causal bias will produce NaNs"
+)  # not here: we compare the masks
 @pytest.mark.parametrize("n_query, n_key", [(2, 5), (5, 2), (4, 4), (1, 6)])
 def test_causal_corners_are_pytorchs(n_query, n_key):
     for corner in ("causal_upper_left", "causal_lower_right"):
@@ -170,27 +172,67 @@ def test_nothing_is_changed_in_place():
 
 SQUARE, TRIPLE = causal_mask(3, 3), np.ones((4, 3, 3), dtype=bool)
 REFUSED = [
-    (lambda: conventions.from_hidden(np.eye(2)), TypeError, "hidden must be boolean, got float64: call from_ones"),
+    (
+        lambda: conventions.from_hidden(np.eye(2)),
+        TypeError,
+        "hidden must be boolean, got float64: call from_ones",
+    ),
     (lambda: conventions.to_hidden([[True]]), TypeError, "mask must be a boolean array, got list: wrap it"),
-    (lambda: conventions.from_additive(np.array([0, 1])), TypeError, "got int64: for ones and zeros call from_ones"),
-    (lambda: conventions.from_additive(np.array([0.0, 1.0])), ValueError, "0 and -inf only, got 1: pass a bias as bias="),
+    (
+        lambda: conventions.from_additive(np.array([0, 1])),
+        TypeError,
+        "got int64: for ones and zeros call from_ones",
+    ),
+    (
+        lambda: conventions.from_additive(np.array([0.0, 1.0])),
+        ValueError,
+        "0 and -inf only, got 1: pass a bias as bias=",
+    ),
     (lambda: conventions.from_additive(np.array([0.0, -1e4])), ValueError, "got -10000"),
     (lambda: conventions.from_additive(np.array([0.0, np.nan])), ValueError, "got nan"),
     (lambda: conventions.from_additive(SQUARE), TypeError, "added must hold numbers, got bool"),
-    (lambda: conventions.from_ones(SQUARE), TypeError, "ones must hold numbers, got bool: it needs no conversion"),
-    (lambda: conventions.from_ones(np.array([1.0, -np.inf])), ValueError, "1 and 0 only, got -inf: for 0 and -inf call from_additive"),
+    (
+        lambda: conventions.from_ones(SQUARE),
+        TypeError,
+        "ones must hold numbers, got bool: it needs no conversion",
+    ),
+    (
+        lambda: conventions.from_ones(np.array([1.0, -np.inf])),
+        ValueError,
+        "1 and 0 only, got -inf: for 0 and -inf call from_additive",
+    ),
     (lambda: conventions.from_ones([1, 0]), TypeError, "ones must be an array, got list"),
-    (lambda: conventions.to_additive(SQUARE, like=np.array([1])), TypeError, "like must hold floats, got int64"),
+    (
+        lambda: conventions.to_additive(SQUARE, like=np.array([1])),
+        TypeError,
+        "like must hold floats, got int64",
+    ),
     (lambda: conventions.from_multihead_attention(), TypeError, "both missing"),
-    (lambda: conventions.from_multihead_attention(TRIPLE), ValueError, "joins batch and heads in its first axis: say n_heads="),
+    (
+        lambda: conventions.from_multihead_attention(TRIPLE),
+        ValueError,
+        "joins batch and heads in its first axis: say n_heads=",
+    ),
     (lambda: conventions.from_multihead_attention(TRIPLE, n_heads=3), ValueError, "got 4 with n_heads = 3"),
     (lambda: conventions.from_multihead_attention(TRIPLE[None]), ValueError, "2 or 3 axes, got shape"),
-    (lambda: conventions.from_multihead_attention(key_padding_mask=TRIPLE), ValueError, "(batch, n_key) or (n_key,)"),
+    (
+        lambda: conventions.from_multihead_attention(key_padding_mask=TRIPLE),
+        ValueError,
+        "(batch, n_key) or (n_key,)",
+    ),
     (lambda: conventions.to_multihead_attention(TRIPLE), ValueError, "n_heads is missing"),
     (lambda: conventions.to_multihead_attention(TRIPLE[:, :1], n_heads=2), ValueError, "n_query is missing"),
-    (lambda: conventions.to_multihead_attention(SQUARE, n_query=4), ValueError, "got n_query = 4 and a mask with 3"),
+    (
+        lambda: conventions.to_multihead_attention(SQUARE, n_query=4),
+        ValueError,
+        "got n_query = 4 and a mask with 3",
+    ),
     (lambda: conventions.to_multihead_attention(SQUARE[0]), ValueError, "2, 3 or 4 axes"),
-    (lambda: conventions.to_multihead_attention(TRIPLE, n_heads=True), ValueError, "whole number from 1 on, got True"),
+    (
+        lambda: conventions.to_multihead_attention(TRIPLE, n_heads=True),
+        ValueError,
+        "whole number from 1 on, got True",
+    ),
 ]
 
 
