@@ -42,7 +42,7 @@ def library_claims():
     for j, book in enumerate(["A History of Rome", "Garden Plants", "Fairy Tales"], start=2):
         yield f"| {book} | {minus(s[j], 2)} | {e[j]:.2f} | {w[j]:.3f} |"
     yield f"| sum | | {e.sum():.2f} | 1 (but for rounding) |"
-    yield f"with its score of {minus(s[4], 0)}, has a weight above 0"
+    yield f"with its score of {minus(s[4], 0)}, has a weight above 0, though the shelf prints it as {w[4]:.2f}"
     yield f"from {q[0]:.2f} to {q[0] + 0.01:.2f} in science"
     assert (SHELF_VALUES.sum(axis=-1) == 10).all()
     yield "of its ten pages, how many hold facts, stories and pictures"
