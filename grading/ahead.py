@@ -5,9 +5,9 @@ slow, and it needs no gradebook: so it is started here a few submissions ahead, 
 """
 
 import os
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 
 from grading import execute
 
@@ -22,24 +22,20 @@ def run(student, cells, limits, sandboxed):
 
 
 @contextmanager
-def running(jobs, limits, sandboxed, workers=None):
-    """Keep the next jobs running. ``jobs`` yields (student, cells); call the returned function once for each student."""
+def running(jobs, limits, workers=None):
+    """Keep the next few jobs running while the body of the ``with`` statement uses up one after the other.
+
+    ``jobs`` yields (student, cells). The body calls the returned function each time it turns to the next student.
+    """
     workers = workers or os.cpu_count() or 1
+    waiting = iter(jobs)
+
     with ThreadPoolExecutor(workers) as pool:
-        waiting = iter(jobs)
-        window = deque()
 
         def advance():
-            """Start what fits into the window: enough to keep every core busy, few enough to stay small."""
-            while len(window) < workers + 1:
-                job = next(waiting, None)
-                if job is None:
-                    break
-                student, cells = job
-                _started[student, *cells] = pool.submit(execute.run, cells, COURSE, limits, sandboxed)
-                window.append(student)
-            if window:
-                window.popleft()
+            # one more than there are cores: enough to keep them busy, few enough to stay small in a class of 200
+            for student, cells in islice(waiting, workers + 1 - len(_started)):
+                _started[student, *cells] = pool.submit(execute.run, cells, COURSE, limits)
 
         try:
             yield advance

@@ -53,6 +53,14 @@ def graft(submission, master):
     return notebook
 
 
+def recognised_share(submission, master):
+    """How much of the assignment is in a notebook: the share of its cells or of its answers, whichever is larger."""
+    found = _Found(master)
+    names = {found.recognise(cell)[0] for cell in submission.cells} - {None}
+    answers = {entry.name for entry in master if entry.answer}
+    return max(len(names) / len(master), len(names & answers) / max(len(answers), 1))
+
+
 _KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
