@@ -7,7 +7,7 @@ Conventions, said once:
 
 - Rows are tokens. A weight matrix multiplies from the right: ``query = X @ W_Q``.
 - *Scores* are the numbers before the softmax, *weights* the numbers after it.
-- ``d_k`` is the width of one head, ``d_model`` the width of the model, ``n_query`` and ``n_key`` count tokens.
+- ``d_k`` is the width of one head, ``d_model`` that of the model; ``n_query`` and ``n_key`` count tokens.
 - A ``mask`` is boolean, True = may attend. Numbers to be added to the scores are a ``bias``.
 - The arrays may be NumPy's, PyTorch's (gradients flow through) or of any library that follows the array API
   standard. The lines are the same for all of them; ``xp`` is the library that the arrays came from.
@@ -64,7 +64,7 @@ def softmax(scores, axis=-1):
 
     Raises
     ------
-    TypeError: ``scores`` is not an array of real numbers.
+    TypeError: ``scores`` is not an array of real numbers. ValueError: it has no such axis.
 
     Source
     ------
@@ -79,6 +79,7 @@ def softmax(scores, axis=-1):
     array([0., 0.])
     """
     xp, (scores,), dtype = _prepare(scores=scores)
+    _check_axis(axis, scores)
     return xp.astype(_softmax(xp, scores, axis), dtype, copy=False)
 
 
@@ -108,7 +109,7 @@ def causal_mask(n_query, n_key, offset=0, *, like=None):
 
     Raises
     ------
-    TypeError: a count is not an integer. ValueError: a count is negative.
+    TypeError: a count is not an integer, or ``like`` not an array. ValueError: a count is negative.
 
     Source
     ------
@@ -148,7 +149,7 @@ def window_mask(n_query, n_key, left, right=0, offset=0, *, like=None):
 
     Raises
     ------
-    TypeError: a count is not an integer. ValueError: a count is negative.
+    TypeError: a count is not an integer, or ``like`` not an array. ValueError: a count is negative.
 
     Source
     ------
@@ -164,7 +165,7 @@ def window_mask(n_query, n_key, left, right=0, offset=0, *, like=None):
     """
     _check_counts(n_query=n_query, n_key=n_key, left=left, right=right)
     _check_integer("offset", offset)
-    xp, where = (numpy, {}) if like is None else (array_namespace(like), {"device": device(like)})
+    xp, where = (numpy, {}) if like is None else (_namespace(like=like), {"device": device(like)})
     j = xp.arange(n_key, **where)[None, :]  # (1, n_key)
     i = xp.arange(n_query, **where)[:, None] + offset  # (n_query, 1), counted among the keys
     allowed = xp.ones((n_query, n_key), dtype=xp.bool, **where)
@@ -207,11 +208,19 @@ def padding_mask(lengths, n_key):
     lengths = lengths if is_array_api_obj(lengths) else numpy.asarray(lengths)
     xp = array_namespace(lengths)
     if not xp.isdtype(lengths.dtype, "integral"):
-        raise TypeError(f"lengths must be integers, got {_name(lengths.dtype)}: give the number of real tokens a sequence")
+        raise TypeError(
+            f"lengths must be integers, got {_name(lengths.dtype)}: give the number of real tokens a sequence"
+        )
     if lengths.ndim != 1:
-        raise ValueError(f"lengths must have the shape (batch,), got {tuple(lengths.shape)}: give one length a sequence")
+        raise ValueError(
+            f"lengths must have the shape (batch,), got {tuple(lengths.shape)}: give one length a sequence"
+        )
+    lengths = xp.astype(lengths, xp.int64)  # a small integer type may not hold n_key
     if xp.any(lengths < 0) or xp.any(lengths > n_key):
-        raise ValueError(f"lengths must lie between 0 and n_key = {n_key}, got {lengths.tolist()}: cut them or pad to more keys")
+        raise ValueError(
+            f"lengths must lie between 0 and n_key = {n_key}, got {int(xp.min(lengths))} to "
+            f"{int(xp.max(lengths))}: cut the sequences or pad them to more keys"
+        )
     return xp.arange(n_key, device=device(lengths))[None, None, :] < lengths[:, None, None]
 
 
@@ -225,22 +234,25 @@ def scaled_dot_product_attention(query, key, value, mask=None, *, bias=None, is_
     query : array ``(..., n_query, d_k)``, what each token is looking for
     key : array ``(..., n_key, d_k)``, what each token can be found by
     value : array ``(..., n_key, d_v)``, what each token hands over
-    mask : boolean array, True = may attend; broadcasts to the scores ``(..., n_query, n_key)``. A mask of one
-        sequence each, ``(batch, n_query, n_key)``, needs a heads axis beside arrays that have one: ``mask[:, None]``.
+    mask : boolean array, True = may attend; broadcasts to the scores ``(..., n_query, n_key)``. Where the
+        arrays have a heads axis, a mask of one sequence each, ``(batch, n_query, n_key)``, needs one, too:
+        ``mask[:, None]``.
     bias : array of numbers added to the scores before the softmax, broadcasting as ``mask`` does
-    is_causal : bool, hide the future: the same as ``mask=causal_mask(n, n)``, and combined with ``mask`` by AND.
+    is_causal : bool, hide the future: as ``mask=causal_mask(n, n)``, and combined with ``mask`` by AND.
         Only where ``n_query == n_key``; otherwise pass a `causal_mask` with the offset that you mean.
-    scale : float, what the scores are multiplied by. Default ``1/√d_k``, with ``d_k`` from the keys' last axis.
+    scale : float, what the scores are multiplied by. Default ``1/√d_k``, ``d_k`` from the keys' last axis.
 
     Returns
     -------
-    Attention : a named tuple of ``output`` ``(..., n_query, d_v)`` and ``weights`` ``(..., n_query, n_key)``.
-        Each row of weights sums to 1. A query that may attend to nothing has weights 0, output 0 and gradient 0.
-        Leading axes broadcast. Integers become floats; float16 and bfloat16 are computed in float32 and cast back.
+    Attention : a named tuple, ``output`` ``(..., n_query, d_v)`` and ``weights`` ``(..., n_query, n_key)``.
+        Each row of weights sums to 1; that of a query that may attend to nothing is 0, as are its output and
+        its gradient. Leading axes broadcast. Integers become floats; float16 and bfloat16 are computed in
+        float32 and cast back.
 
     Raises
     ------
-    TypeError: an argument is not an array of real numbers, arrays of two libraries meet, or the mask is not boolean.
+    TypeError: an argument is not an array of real numbers, arrays of two libraries meet, the mask is not
+    boolean, or the scale not a number.
     ValueError: shapes that do not fit together, ``d_k`` of 0, or ``is_causal`` where ``n_query != n_key``.
 
     Notes
@@ -283,13 +295,15 @@ def _hide(xp, scores, mask, bias, is_causal):
     if is_causal:
         if n_query != n_key:
             raise ValueError(
-                f"is_causal=True needs n_query == n_key, got {n_query} and {n_key}: pass mask=causal_mask({n_query}, {n_key}) "
-                f"if the first query stands at the first key, or mask=causal_mask({n_query}, {n_key}, offset={n_key - n_query}) "
+                f"is_causal=True needs n_query == n_key, got {n_query} and {n_key}: "
+                f"pass mask=causal_mask({n_query}, {n_key}) if the first query stands at the first key, "
+                f"or mask=causal_mask({n_query}, {n_key}, offset={n_key - n_query}) "
                 "if the last query stands at the last key (a key-value cache)"
             )
         scores = xp.where(causal_mask(n_query, n_key, like=scores), scores, -inf)
     if mask is not None:
-        scores = xp.where(_check_mask(xp, mask, scores), scores, -inf)
+        _check_mask(mask, scores, scores.shape)
+        scores = xp.where(mask, scores, -inf)
     return scores
 
 
@@ -307,7 +321,8 @@ def split_heads(x, n_heads):
 
     Raises
     ------
-    TypeError: ``n_heads`` is not an integer. ValueError: it does not divide ``d_model``, or ``x`` has one axis.
+    TypeError: ``n_heads`` is not an integer, or ``x`` not an array.
+    ValueError: ``n_heads`` does not divide ``d_model``, or ``x`` has fewer than two axes.
 
     Source
     ------
@@ -328,7 +343,10 @@ def split_heads(x, n_heads):
     _check_integer("n_heads", n_heads)
     *leading, n, d_model = x.shape
     if n_heads < 1 or d_model % n_heads:
-        raise ValueError(f"n_heads must divide d_model, got n_heads = {n_heads} and d_model = {d_model}: choose a divisor of {d_model}")
+        raise ValueError(
+            f"n_heads must divide d_model, got n_heads = {n_heads} and d_model = {d_model}: "
+            f"choose a divisor of {d_model}"
+        )
     x = xp.reshape(x, (*leading, n, n_heads, d_model // n_heads))  # (..., n, n_heads, d_k)
     return xp.moveaxis(x, -2, -3)  # (..., n_heads, n, d_k)
 
@@ -346,7 +364,7 @@ def join_heads(x):
 
     Raises
     ------
-    ValueError: ``x`` has fewer than three axes.
+    TypeError: ``x`` is not an array. ValueError: it has fewer than three axes.
 
     Source
     ------
@@ -366,12 +384,14 @@ def join_heads(x):
     return xp.reshape(x, (*leading, n, n_heads * d_v))
 
 
-def multi_head_attention(query, key, value, W_Q, W_K, W_V, W_O, n_heads, mask=None, *, bias=None, is_causal=False):
+def multi_head_attention(
+    query, key, value, W_Q, W_K, W_V, W_O, n_heads, mask=None, *, bias=None, is_causal=False
+):
     """Look several things up at once: each head has its own projections, and the results are joined.
 
     ``join_heads(attention(query W_Q, key W_K, value W_V, head by head)) @ W_O``.
-    For self-attention pass the same tokens three times; for cross-attention the decoder's as ``query`` and the
-    encoder's as ``key`` and ``value``.
+    For self-attention pass the same tokens three times; for cross-attention the decoder's as ``query`` and
+    the encoder's as ``key`` and ``value``.
 
     Parameters
     ----------
@@ -381,18 +401,21 @@ def multi_head_attention(query, key, value, W_Q, W_K, W_V, W_O, n_heads, mask=No
     W_V : array ``(d_model, n_heads * d_v)``
     W_O : array ``(n_heads * d_v, d_model)``
     n_heads : int
-    mask : boolean array, True = may attend, broadcasting to ``(..., n_query, n_key)``: the inputs' leading axes and
-        *no* heads axis, because all heads share it. So a mask of one sequence each cannot be taken for one of each head.
-    bias : array added to the scores, broadcasting to ``(..., n_heads, n_query, n_key)``: it may differ by head
+    mask : boolean array, True = may attend, broadcasting to ``(..., n_query, n_key)``: the inputs' leading
+        axes and *no* heads axis, because all heads share it. So a mask of one sequence each cannot be taken
+        for one of each head.
+    bias : array added to the scores, broadcasting to ``(..., n_heads, n_query, n_key)``: heads may differ
     is_causal : bool, as in `scaled_dot_product_attention`
 
     Returns
     -------
-    Attention : ``output`` ``(..., n_query, d_model)`` and ``weights`` ``(..., n_heads, n_query, n_key)``, a map a head.
+    Attention : ``output`` ``(..., n_query, d_model)``, and one map of weights a head,
+        ``(..., n_heads, n_query, n_key)``
 
     Raises
     ------
-    TypeError, ValueError: as `scaled_dot_product_attention` and `split_heads`, and where a matrix does not fit its input.
+    TypeError, ValueError: as `scaled_dot_product_attention` and `split_heads`, and where a matrix does not
+    fit its input.
 
     Source
     ------
@@ -411,8 +434,8 @@ def multi_head_attention(query, key, value, W_Q, W_K, W_V, W_O, n_heads, mask=No
     query = split_heads(_project(query=query, W_Q=W_Q), n_heads)  # (..., n_heads, n_query, d_k)
     key = split_heads(_project(key=key, W_K=W_K), n_heads)  # (..., n_heads, n_key, d_k)
     value = split_heads(_project(value=value, W_V=W_V), n_heads)  # (..., n_heads, n_key, d_v)
-    if mask is not None and getattr(mask, "ndim", 0) >= 2:
-        mask = mask[..., None, :, :]  # one mask for all heads
+    if mask is not None:
+        mask = _share_among_heads(mask, query, key)
     heads = scaled_dot_product_attention(query, key, value, mask, bias=bias, is_causal=is_causal)
     output = _project(joined_heads=join_heads(heads.output), W_O=W_O)  # (..., n_query, d_model)
     return Attention(xp.astype(output, dtype, copy=False), xp.astype(heads.weights, dtype, copy=False))
@@ -442,7 +465,8 @@ def additive_attention(query, key, value, W_Q, W_K, v, mask=None):
 
     Source
     ------
-    Bahdanau et al. 2015, "Neural Machine Translation by Jointly Learning to Align and Translate", section A.1.2.
+    Bahdanau et al. 2015, "Neural Machine Translation by Jointly Learning to Align and Translate",
+    section A.1.2.
 
     Examples
     --------
@@ -451,11 +475,18 @@ def additive_attention(query, key, value, W_Q, W_K, v, mask=None):
     >>> additive_attention(query, key, value, np.eye(1), np.eye(1), np.array([2.0])).weights.round(3)
     array([[0.873, 0.127]])
     """
-    xp, (query, key, value, W_Q, W_K, v), dtype = _prepare(query=query, key=key, value=value, W_Q=W_Q, W_K=W_K, v=v)
+    xp, (query, key, value, W_Q, W_K, v), dtype = _prepare(
+        query=query, key=key, value=value, W_Q=W_Q, W_K=W_K, v=v
+    )
     query, key = _project(query=query, W_Q=W_Q), _project(key=key, W_K=W_K)
-    _check_attention_shapes(query, key, value, shared="d_hidden", remedy="give W_Q and W_K the same number of columns")
+    _check_attention_shapes(
+        query, key, value, shared="d_hidden", remedy="give W_Q and W_K the same number of columns"
+    )
     if tuple(v.shape) != query.shape[-1:]:
-        raise ValueError(f"v must have the shape (d_hidden,) = ({query.shape[-1]},), got {tuple(v.shape)}: give one number a hidden unit")
+        raise ValueError(
+            f"v must have the shape (d_hidden,) = ({query.shape[-1]},), got {tuple(v.shape)}: "
+            "give one number a hidden unit"
+        )
 
     hidden = xp.tanh(query[..., :, None, :] + key[..., None, :, :])  # (..., n_query, n_key, d_hidden)
     scores = _hide(xp, hidden @ v, mask, bias=None, is_causal=False)  # (..., n_query, n_key)
@@ -464,30 +495,35 @@ def additive_attention(query, key, value, W_Q, W_K, v, mask=None):
     return Attention(xp.astype(output, dtype, copy=False), xp.astype(weights, dtype, copy=False))
 
 
-# What follows prepares and checks arguments. Every message says what was given, what was wanted and how to fix it.
+# What follows prepares and checks arguments. Each message says what was wanted, what came and how to fix it.
 
 
 def _namespace(**arrays):
     """Return the one library that all the arrays belong to."""
     for name, x in arrays.items():
         if not is_array_api_obj(x):
-            raise TypeError(f"{name} must be an array, got {type(x).__name__}: wrap it, as in numpy.asarray({name})")
+            raise TypeError(
+                f"{name} must be an array, got {type(x).__name__}: wrap it, as in numpy.asarray({name})"
+            )
     try:
         return array_namespace(*arrays.values())
     except TypeError:
-        kinds = ", ".join(f"{name} of {type(x).__module__.partition('.')[0]}" for name, x in arrays.items())
-        raise TypeError(f"all arrays must come from one library, got {kinds}: convert them to the same one") from None
+        got = ", ".join(f"{name} of {type(x).__module__.partition('.')[0]}" for name, x in arrays.items())
+        raise TypeError(
+            f"arrays must come from one library, got {got}: convert them to the same one"
+        ) from None
 
 
 def _prepare(**arrays):
     """Return the library, the arrays in the dtype to compute in, and the dtype to return."""
     xp = _namespace(**arrays)
-    for name, x in arrays.items():
-        if not _is_real(xp, x):
-            raise TypeError(f"{name} must hold real numbers, got {_name(x.dtype)}: convert it to a float dtype such as float32")
-    floats = [x.dtype for x in arrays.values() if _is_half(x.dtype) or not xp.isdtype(x.dtype, "integral")]
-    dtype = xp.result_type(*floats) if floats else xp.__array_namespace_info__().default_dtypes()["real floating"]
-    # Half precision overflows at 65504 and keeps 3 digits (float16) or 2 (bfloat16): too little for sums and exp.
+    _check_real(xp, **arrays)
+    floats = {x.dtype for x in arrays.values() if _is_half(x.dtype) or not xp.isdtype(x.dtype, "integral")}
+    if len(floats) > 1:  # NumPy knows no type that holds both float16 and bfloat16; float32 does
+        floats = {xp.float32 if _is_half(dtype) else dtype for dtype in floats}
+    default = xp.__array_namespace_info__().default_dtypes()["real floating"]
+    dtype = xp.result_type(*floats) if floats else default
+    # float16 overflows at 65504 and keeps 3 digits, bfloat16 keeps 2: too little for sums and exp.
     working = xp.float32 if _is_half(dtype) else dtype
     return xp, tuple(xp.astype(x, working, copy=False) for x in arrays.values()), dtype
 
@@ -496,8 +532,13 @@ def _is_half(dtype):
     return _name(dtype) in ("float16", "bfloat16")
 
 
-def _is_real(xp, x):
-    return _is_half(x.dtype) or xp.isdtype(x.dtype, ("integral", "real floating"))
+def _check_real(xp, **arrays):
+    for name, x in arrays.items():
+        if not (_is_half(x.dtype) or xp.isdtype(x.dtype, ("integral", "real floating"))):
+            raise TypeError(
+                f"{name} must hold real numbers, got {_name(x.dtype)}: "
+                "convert it to a float dtype such as float32"
+            )
 
 
 def _name(dtype):
@@ -511,14 +552,18 @@ def _project(**pair):
     if W.ndim != 2 or W.shape[0] != x.shape[-1]:
         raise ValueError(
             f"{matrix} must have one row for each of the {x.shape[-1]} columns of {name.replace('_', ' ')}, "
-            f"got {matrix} {tuple(W.shape)} and {name} {tuple(x.shape)}: rows are tokens, so the product is {name} @ {matrix}"
+            f"got {matrix} {tuple(W.shape)} and {name} {tuple(x.shape)}: "
+            f"rows are tokens, so the product is {name} @ {matrix}"
         )
     return x @ W
 
 
 def _check_axes(name, x, at_least, shape):
     if x.ndim < at_least:
-        raise ValueError(f"{name} must have at least {at_least} axes, {shape}, got shape {tuple(x.shape)}: add the missing axis with None")
+        raise ValueError(
+            f"{name} must have at least {at_least} axes, {shape}, got shape {tuple(x.shape)}: "
+            f"add the missing axis, as in {name}[None]"
+        )
 
 
 def _check_attention_shapes(query, key, value, shared="d_k", remedy="project both with the same d_k"):
@@ -528,11 +573,19 @@ def _check_attention_shapes(query, key, value, shared="d_k", remedy="project bot
     _check_axes("value", value, 2, "(n_key, d_v)")
     q, k, v = tuple(query.shape), tuple(key.shape), tuple(value.shape)
     if q[-1] != k[-1]:
-        raise ValueError(f"query and key must share their last axis ({shared}), got query {q} and key {k}: {remedy}")
+        raise ValueError(
+            f"query and key must share their last axis ({shared}), got query {q} and key {k}: {remedy}"
+        )
     if q[-1] == 0:
-        raise ValueError(f"{shared} must be at least 1, got query {q} and key {k}: without components there is nothing to compare")
+        raise ValueError(
+            f"{shared} must be at least 1, got query {q} and key {k}: "
+            "without numbers there is nothing to compare, give each token at least one"
+        )
     if k[-2] != v[-2]:
-        raise ValueError(f"key and value must share their next to last axis (n_key), got key {k} and value {v}: give each key one value")
+        raise ValueError(
+            f"key and value must share their next to last axis (n_key), got key {k} and value {v}: "
+            "give each key one value"
+        )
     if _broadcast(q[:-2], k[:-2], v[:-2]) is None:
         raise ValueError(
             f"the leading axes of query, key and value must broadcast, got query {q}, key {k} and value {v}: "
@@ -549,43 +602,66 @@ def _broadcast(*shapes):
 
 
 def _check_scale(scale):
-    if not isinstance(scale, Real):
-        raise TypeError(f"scale must be a number, got {type(scale).__name__}: multiply the query by an array of scales instead")
+    if not isinstance(scale, Real) or isinstance(scale, bool):
+        raise TypeError(
+            f"scale must be one number, got {type(scale).__name__}: leave it out for 1/√d_k, "
+            "and for several scales multiply the query by them"
+        )
     if not isfinite(scale):
         raise ValueError(f"scale must be finite, got {scale}: leave it out for 1/√d_k")
     return float(scale)  # a plain float, because a NumPy float64 would turn float32 scores into float64
 
 
-def _check_mask(xp, mask, scores):
-    """Return the mask if it is boolean, of the scores' library and fits them."""
+def _check_mask(mask, scores, shape):
+    """Refuse a mask that is not boolean, not of the scores' library, or does not fit the scores' shape."""
     if not is_array_api_obj(mask):
-        raise TypeError(f"mask must be a boolean array, True = may attend, got {type(mask).__name__}: wrap it, as in numpy.asarray(mask)")
-    if not _namespace(mask=mask).isdtype(mask.dtype, "bool"):
         raise TypeError(
-            f"mask must be boolean, True = may attend, got {_name(mask.dtype)}: for ones and zeros write mask == 1, "
-            "for zeros and -inf to be added pass it as bias="
+            f"mask must be a boolean array, True = may attend, got {type(mask).__name__}: "
+            "wrap it, as in numpy.asarray(mask)"
+        )
+    if _name(mask.dtype) != "bool":
+        raise TypeError(
+            f"mask must be boolean, True = may attend, got {_name(mask.dtype)}: "
+            "for ones and zeros write mask == 1, for zeros and -inf to be added pass it as bias="
         )
     _namespace(mask=mask, scores=scores)
-    return _check_fits("mask", mask, scores)
+    _check_fits("mask", mask, shape)
+
+
+def _share_among_heads(mask, query, key):
+    """Return the mask with a heads axis of 1, checked against the scores without theirs."""
+    leading = _broadcast(query.shape[:-3], key.shape[:-3])
+    if leading is not None:  # else query and key do not fit, and the attention says so
+        _check_mask(mask, query, (*leading, query.shape[-2], key.shape[-2]))
+    return mask[..., None, :, :] if getattr(mask, "ndim", 0) >= 2 else mask
 
 
 def _check_bias(xp, bias, scores):
     """Return the bias in the scores' dtype if it holds numbers and fits them."""
     _namespace(bias=bias, scores=scores)
     if _name(bias.dtype) == "bool":
-        raise TypeError("bias must hold numbers to add to the scores, got bool: pass a boolean array as mask=")
-    if not _is_real(xp, bias):
-        raise TypeError(f"bias must hold real numbers, got {_name(bias.dtype)}: convert it to a float dtype such as float32")
-    return xp.astype(_check_fits("bias", bias, scores), scores.dtype, copy=False)
-
-
-def _check_fits(name, x, scores):
-    if _broadcast(x.shape, scores.shape) != tuple(scores.shape):
-        raise ValueError(
-            f"{name} must broadcast to the scores {tuple(scores.shape)} without enlarging them, got {tuple(x.shape)}: "
-            "its last two axes are (n_query, n_key), either of them may be 1"
+        raise TypeError(
+            "bias must hold numbers to add to the scores, got bool: pass a boolean array as mask="
         )
-    return x
+    _check_real(xp, bias=bias)
+    _check_fits("bias", bias, scores.shape)
+    return xp.astype(bias, scores.dtype, copy=False)
+
+
+def _check_fits(name, x, shape):
+    if _broadcast(x.shape, shape) != tuple(shape):
+        raise ValueError(
+            f"{name} must broadcast to the scores {tuple(shape)} without enlarging them, "
+            f"got {tuple(x.shape)}: its last two axes are (n_query, n_key), either of them may be 1"
+        )
+
+
+def _check_axis(axis, x):
+    _check_integer("axis", axis)
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(
+            f"axis must be an axis of the scores, got {axis} for shape {tuple(x.shape)}: -1 is the last one"
+        )
 
 
 def _check_counts(**counts):

@@ -1,0 +1,144 @@
+"""One browser and one built site for all the tests of the explorers."""
+
+import functools
+import http.server
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+def guide_example():
+    """The explorer that the guide writes in ten lines."""
+    return re.search(r"```python\n(.*?)```", (ROOT / "guide/explorers.md").read_text(), re.S)[1]
+
+
+# A page with what the guide's own page lacks: the pipeline, two of a kind, the guide's example, a static picture.
+PAGE = {
+    "pipeline": "from lib.show.explorers import masks, pipeline\n\npipeline()",
+    "first": "masks()",
+    "second": "masks()",
+    "example": guide_example(),
+    "picture": """from lib.show.svg import Picture, in_style, new_figure
+
+@in_style
+def picture():
+    fig, ax = new_figure()
+    ax.bar(["look", "it", "up"], [1, 2, 3])
+    return Picture(fig, "Three bars, each one higher than the last.")
+
+picture()""",
+}
+
+
+@pytest.fixture(scope="session")
+def environment():
+    """The environment for processes that import the book: its root is importable, no site is being built."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    kept = {name: value for name, value in os.environ.items() if name != "LOOKUP_FRAMES"}
+    return kept | {"PYTHONPATH": str(ROOT), "PATH": path, "OPENBLAS_NUM_THREADS": "1"}
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory, environment):
+    """A small book with the real settings, built twice: the second time from the cache."""
+    folder = tmp_path_factory.mktemp("book")
+    (folder / "sphinx_ext/static").mkdir(parents=True)
+    shutil.copy(ROOT / "sphinx_ext/static/favicon.svg", folder / "sphinx_ext/static")
+    shutil.copy(ROOT / "_config.yml", folder)
+    (folder / "guide").mkdir()
+    shutil.copy(ROOT / "guide/explorers-demo.ipynb", folder / "guide")
+    (folder / "guide/explorers.md").write_text("# Explorers\n\nThis page has none.\n")
+    cells = [new_code_cell(source, id=name) for name, source in PAGE.items()]
+    title = nbformat.v4.new_markdown_cell("# Others", id="title")
+    nbformat.write(new_notebook(cells=[title, *cells]), folder / "others.ipynb")
+    (folder / "intro.md").write_text("# Start\n\nNothing to move here.\n")
+    (folder / "_toc.yml").write_text(
+        "format: jb-book\nroot: intro\nchapters:\n- file: guide/explorers\n- file: guide/explorers-demo\n- file: others\n"
+    )
+    for _ in range(2):
+        build(folder, environment)
+        (folder / "intro.md").write_text("# Start\n\nNothing to move here, and this was changed.\n")
+    return folder
+
+
+def build(folder, environment):
+    done = subprocess.run(
+        ["jupyter-book", "build", str(folder)], env=environment, cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def built(environment):
+    return functools.partial(build, environment=environment)
+
+
+@pytest.fixture(scope="session")
+def site(book):
+    return book / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def served(site):
+    """The site's address on a server of this machine."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+    handler = functools.partial(Quiet, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open a page; at the end of the test any console error, missing file or request to another host fails it."""
+    contexts, wrong = [], []
+
+    def open_page(url, width=1280, **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        home = url.split("/", 3)[2]
+        page.route(
+            lambda address: address.startswith("http") and address.split("/", 3)[2] != home,
+            lambda route: (wrong.append(route.request.url), route.abort()),
+        )
+        page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("response", lambda response: response.status >= 400 and wrong.append(response.url))
+        page.goto(url)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
