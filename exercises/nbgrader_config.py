@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from nbconvert.preprocessors import ClearMetadataPreprocessor, CSSHTMLHeaderPreprocessor
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader import preprocessors as nb
 
 HERE = Path(__file__).resolve().parent
@@ -31,13 +31,9 @@ c.Autograde.sanitize_preprocessors = [
 c.Autograde.autograde_preprocessors = [
     plugins.SandboxExecute,
     plugins.OnlyErrorsCount,
-    ClearMetadataPreprocessor,
     nb.LimitOutput,
     nb.SaveAutoGrades,
     nb.AssignLatePenalties,
     nb.CheckCellMetadata,
 ]
 c.GenerateFeedback.preprocessors = [nb.GetGrades, plugins.TidyFeedback, CSSHTMLHeaderPreprocessor]
-
-# What a student wrote is shown to the instructor and sent back: no script of theirs runs in a browser.
-c.HTMLExporter.sanitize_html = True

@@ -94,7 +94,8 @@ class _Found:
         if not by_mark:
             self.unmarked.add(name)
         if self.by_name[name].answer:
-            self.answers.setdefault(name, []).append(cell.source)
+            text = cell.source if self.by_name[name].cell_type == "code" else without_html(cell.source)
+            self.answers.setdefault(name, []).append(text)
 
     def recognise(self, cell):
         """Which marked cell this is, and whether its mark says so. The cell's own id is the name, too."""
@@ -135,9 +136,19 @@ class _Found:
         return [cell.source for cell in text]
 
 
+def without_html(text):
+    """Take the force out of HTML in a student's text: it is shown to the instructor, in the instructor's browser.
+
+    >>> without_html("if i < j, then <script>")
+    'if i < j, then < script>'
+    """
+    return re.sub(r"<(?=[A-Za-z/!?])", "< ", text)
+
+
 def _own(cell):
-    kind = cell.cell_type if cell.cell_type in ("code", "markdown") else "raw"
-    return _cell(kind, str(cell.source), {})
+    if cell.cell_type == "code":
+        return _cell("code", str(cell.source), {})
+    return _cell("markdown" if cell.cell_type == "markdown" else "raw", without_html(str(cell.source)), {})
 
 
 def _marked(entry, source):

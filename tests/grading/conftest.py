@@ -1,6 +1,7 @@
 """What the tests of the grading share: a course to spoil, and submissions of every kind."""
 
 import copy
+import functools
 import importlib.util
 import json
 import os
@@ -40,12 +41,12 @@ class Bench:
 
     @classmethod
     def solutions(cls, name):
-        """The instructor's answers: bodies of the functions, and texts."""
+        """Answers to all questions: the instructor's bodies of functions, and some text for what a person reads."""
         answers = {}
         for cell in cls.source(name).cells:
             if cls.mark(cell).get("solution"):
                 region = SOLUTION.search(cell.source)
-                answers[cell.id] = textwrap.dedent(region.group(2)).strip() if region else cell.source
+                answers[cell.id] = textwrap.dedent(region.group(2)).strip() if region else "An answer in my own words."
         return answers
 
     @classmethod
@@ -61,6 +62,20 @@ class Bench:
                 else:
                     cell.source = body
         return notebook
+
+    @classmethod
+    @functools.cache
+    def code(cls, name):
+        """The code cells of the instructor's notebook: (identifier, whether it is a check, source)."""
+        return [(c.id, cls.mark(c)["grade"], c.source) for c in cls.source(name).cells if c.cell_type == "code"]
+
+    @classmethod
+    def code_with_answers(cls, name, answers):
+        """The same, hidden tests and all, with other bodies in some of the functions."""
+        for cell_id, check, source in cls.code(name):
+            if cell_id in answers:
+                source = SOLUTION.sub(lambda m, body=answers[cell_id]: textwrap.indent(body, m.group(1)), source)
+            yield cell_id, check, source
 
     @classmethod
     def solved(cls, name, **changes):
@@ -118,6 +133,30 @@ class Bench:
 @pytest.fixture(scope="session")
 def bench():
     return Bench
+
+
+def pytest_generate_tests(metafunc):
+    """One test for each assignment, and one for each wrong answer."""
+    modules = {name: Bench.wrong_answers(name) for name in ASSIGNMENTS}
+    if "assignment" in metafunc.fixturenames:
+        metafunc.parametrize("assignment", ASSIGNMENTS)
+    if "wrong" in metafunc.fixturenames:
+        cases = {
+            f"{name}-{check}-{number}": (name, question, check, body)
+            for name, module in modules.items()
+            for question, checks in module.WRONG.items()
+            for check, bodies in checks.items()
+            for number, body in enumerate(bodies)
+        }
+        metafunc.parametrize("wrong", cases.values(), ids=cases)
+    if "gross" in metafunc.fixturenames:
+        cases = {
+            f"{name}-{question}-{number}": (name, question, body)
+            for name, module in modules.items()
+            for question, bodies in module.GROSS.items()
+            for number, body in enumerate(bodies)
+        }
+        metafunc.parametrize("gross", cases.values(), ids=cases)
 
 
 @pytest.fixture(scope="session", autouse=True)

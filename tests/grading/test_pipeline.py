@@ -3,8 +3,15 @@
 import copy
 import csv
 import json
+import os
 import re
+import socket
 import sqlite3
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
 
 import nbformat
 import pytest
@@ -124,7 +131,7 @@ for path in (*glob.glob("../**/gradebook.db", recursive=True), {str(course / "ex
         "syntax-error": (solved(match="return (keys @ query"), FULL - 3, BY_HAND, ""),
         # what fools it
         "deleted-checks": (without(solved(), is_check), FULL, BY_HAND, ""),
-        "rewritten-checks": (rewritten(solved(share="return scores")), FULL - 4, BY_HAND, ""),
+        "rewritten-checks": (rewritten(solved(share="return scores")), FULL - 2, BY_HAND, ""),
         "doubled": (doubled(solved(), "match"), FULL, BY_HAND, "handed in as 2 cells"),
         "split": (
             doubled(solved(), "blend", first="def helper(a, b):\n    return a @ b", second="def blend(w, v):\n    return helper(w, v)"),
@@ -135,12 +142,12 @@ for path in (*glob.glob("../**/gradebook.db", recursive=True), {str(course / "ex
         "answer-elsewhere": (own_cell(solved(), "It asks for a thing."), FULL, BY_HAND, "was found in a cell of the student's own"),
         "no-answer": (without(solved(), lambda cell: cell.id == "match"), FULL - 3, BY_HAND, "no cell for the answer match"),
         "warns": (solved(match="np.log(np.zeros(1)); import sys; print('!', file=sys.stderr); return keys @ query"), FULL, BY_HAND, ""),
-        "patches": (after(solved(share="return scores", match="return -(keys @ query)"), "share", PATCHES), FULL - 6, BY_HAND, ""),
-        "awards-itself": (solved(share="get_ipython().display_pub.publish({'text/plain': '100'}); print(100); return scores"), FULL - 4, BY_HAND, ""),
+        "patches": (after(solved(share="return scores", match="return -(keys @ query)"), "share", PATCHES), FULL - 4, BY_HAND, ""),
+        "awards-itself": (solved(share="get_ipython().display_pub.publish({'text/plain': '100'}); print(100); return scores"), FULL - 2, BY_HAND, ""),
         "imports-lib": (solved(share="from lib.attention import softmax; return softmax(scores)"), FULL - 4, BY_HAND, ""),
         # what reaches out
         "peeks": (after(solved(match=None, share=None, blend=None, roles=None), "match", peek), 0, BY_HAND, ""),
-        "hacks": (after(solved(share="return scores"), "share", hack), FULL - 4, BY_HAND, ""),
+        "hacks": (after(solved(share="return scores"), "share", hack), FULL - 2, BY_HAND, ""),
         "networks": (solved(match="import urllib.request as u; u.urlopen('http://127.0.0.1', timeout=2); return keys @ query"), FULL - 3, BY_HAND, ""),
         "scripts": (
             after(solved(why="<script>alert('why')</script> because"), "match",
@@ -179,12 +186,6 @@ def table(course, name="lookup"):
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
-def submitted_names(bench):
-    from pathlib import Path
-
-    return list(submissions(bench, Path("/nowhere")))
-
-
 def test_the_command_worked_and_says_that_somebody_needs_a_look(graded):
     _, _, rows, done, _ = graded
     assert done.returncode == 1, done.stderr
@@ -219,8 +220,7 @@ def test_only_the_question_with_the_fault_loses_points(graded):
 
 def test_patched_numpy_hides_no_mistake(graded):
     row = graded[2]["patches"]
-    assert row["share-sum"] == row["share-ratio"] == row["share-large"] == "0" or row["share-sum"] == "0"
-    assert row["match-dot"] == row["match-sign"] == "0"
+    assert row["share-sum"] == row["share-ratio"] == row["match-dot"] == row["match-sign"] == "0"
     assert row["blend-all"] == "1"
 
 
@@ -325,15 +325,48 @@ def test_exports_fill_one_column_and_leave_the_rest(graded, bench):
     assert missing.returncode == 2 and "no column 'Grade'" in missing.stderr and "Traceback" not in missing.stderr
 
 
-def test_plain_nbgrader_and_its_grading_page_work_on_the_same_folder(graded, bench):
-    """`nbgrader autograde` runs our steps, and the grading page shows a submission without the student's script."""
-    import os
-    import subprocess
-    import sys
-
+def test_plain_nbgrader_works_on_the_same_folder(graded):
     course = graded[0]
     script = [sys.executable, "-W", "ignore", "-m", "nbgrader", "autograde", "lookup", "--student=exits", "--force"]
-    done = subprocess.run(script, cwd=course / "exercises", capture_output=True, text=True, env=os.environ | {"PATH": "/usr/bin:/bin"})
+    bare_path = os.environ | {"PATH": "/usr/bin:/bin"}  # no environment is activated: alembic is not on the path
+    done = subprocess.run(script, cwd=course / "exercises", capture_output=True, text=True, env=bare_path)
     assert done.returncode == 0, done.stderr[-2000:]
-    notes = json.loads((course / "exercises" / "autograded" / "exits" / "lookup" / "lookup.ipynb").read_text())["metadata"]
-    assert "match was left out" in str(notes)
+    ran = json.loads((course / "exercises" / "autograded" / "exits" / "lookup" / "lookup.ipynb").read_text())
+    assert "match was left out" in str(ran["metadata"])
+
+
+def fetch(server, address):
+    """The page at an address, as soon as the server is up; an error if it is not up within two minutes, or dies."""
+    give_up = time.monotonic() + 120
+    while True:
+        try:
+            with urllib.request.urlopen(address) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError:
+            raise
+        except urllib.error.URLError:  # not up yet
+            assert server.poll() is None and time.monotonic() < give_up
+            time.sleep(0.2)
+
+
+def test_the_grading_page_shows_a_submission_and_runs_no_script_of_a_student(graded):
+    from grading.course import Course
+
+    course = graded[0] / "exercises"
+    with Course(course).gradebook() as book:
+        submission = book.find_submission_notebook("lookup", "lookup", "scripts").id
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = [f"--port={port}", "--port-retries=0", "--no-browser", "--allow-root", "--IdentityProvider.token=t"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen([sys.executable, "-W", "ignore", "-m", "jupyterlab", *options], cwd=course, **quiet)
+    try:
+        assignment = json.loads(fetch(server, f"http://127.0.0.1:{port}/formgrader/api/assignment/lookup?token=t"))
+        page = fetch(server, f"http://127.0.0.1:{port}/formgrader/submissions/{submission}/?token=t")
+    finally:
+        server.terminate()
+        server.wait()
+    assert (assignment["max_score"], assignment["max_written_score"]) == (20, 5)
+    assert "because" in page and "keys @ query" in re.sub(r"<[^>]+>", "", page)
+    assert not re.search(r"<script>\s*alert", page)
