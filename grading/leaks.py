@@ -54,14 +54,15 @@ def squeeze(line):
 
 
 def shown(text, lines):
-    """Return the secret lines that stand in a text, and marks that should have gone with them."""
+    """Return the secret lines that stand in a text."""
     there = {squeeze(line) for line in text.replace("\\n", "\n").splitlines()}
-    return sorted(there & lines) + [mark for mark in MARKS if mark in text]
+    return sorted(there & lines)
 
 
 def in_notebook(path, lines):
-    """Return what a notebook shows anywhere: in cells, outputs, attachments, metadata."""
-    return shown("\n".join(_strings(json.loads(Path(path).read_text(encoding="utf-8")))), lines)
+    """Return what a notebook shows anywhere: in cells, outputs, attachments, metadata; and marks that are left."""
+    text = _text(Path(path))
+    return shown(text, lines) + [mark for mark in MARKS if mark in text]
 
 
 def _strings(value):
@@ -94,14 +95,13 @@ def in_site(folder, sources):
         if path.suffix in READABLE and path.is_file():
             inside = path.relative_to(folder)
             lines = everything if "exercises" in inside.parts else everywhere
-            hits += [(str(inside), line) for line in _in_file(path, lines)]
+            hits += [(str(inside), line) for line in shown(_text(path), lines)]
     return hits
 
 
-def _in_file(path, lines):
-    if path.suffix == ".ipynb":
-        return in_notebook(path, lines)
+def _text(path):
+    """What a person reads in a file: a notebook's strings, a page without its tags, anything else as it is."""
     text = path.read_text(encoding="utf-8", errors="replace")
-    if path.suffix == ".html":
-        text = html.unescape(re.sub(r"<[^>]+>", "", text))
-    return shown(text, lines)
+    if path.suffix == ".ipynb":
+        return "\n".join(_strings(json.loads(text)))
+    return html.unescape(re.sub(r"<[^>]+>", "", text)) if path.suffix == ".html" else text
