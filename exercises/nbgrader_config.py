@@ -1,4 +1,5 @@
-"""The nbgrader course of this book: plain nbgrader, with four steps of the course's own from `grading.plugins`."""
+"""The nbgrader course of this book: plain nbgrader, with four steps of the course's own from
+`grading.plugins`."""
 
 import os
 import sys
@@ -9,7 +10,9 @@ from nbgrader import preprocessors as nb
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))  # so that `grading` is found by nbgrader's own command, too
-os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])  # it calls alembic
+os.environ["PATH"] = os.pathsep.join(
+    [os.path.dirname(sys.executable), os.environ.get("PATH", "")]
+)  # it calls alembic
 
 from grading import ahead, plugins  # noqa: E402
 

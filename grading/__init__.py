@@ -1,4 +1,5 @@
-"""Hand out an assignment, collect, grade, return: two commands around nbgrader, safe against what is handed in.
+"""Hand out an assignment, collect, grade, return: two commands around nbgrader, safe against what is
+handed in.
 
     python -m grading release NAME           the student's version, which is the book's page too
     python -m grading grade NAME INBOX       a table of grades and a feedback page for each student

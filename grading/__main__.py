@@ -19,22 +19,28 @@ def parser():
     top = argparse.ArgumentParser(
         prog="python -m grading",
         description="Hand out an assignment, collect, grade, return.",
-        epilog="Exit status: 0 all is well, 1 somebody could not be graded or a leak was found, 2 the command could not run.",
+        epilog="Exit status: 0 all is well, 1 somebody not graded or a leak found, 2 it did not run.",
     )
-    top.add_argument("--course", type=Path, default=HERE, metavar="FOLDER", help="the course folder (default: exercises/)")
+    top.add_argument(
+        "--course", type=Path, default=HERE, metavar="FOLDER", help="the course folder (default: exercises/)"
+    )
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def command(name, text, /, **arguments):
         sub = commands.add_parser(name, help=text, description=text)
         for argument, about in arguments.items():
-            sub.add_argument(argument, help=about, **({"choices": list(export.KEYS)} if argument == "platform" else {}))
+            sub.add_argument(
+                argument, help=about, **({"choices": list(export.KEYS)} if argument == "platform" else {})
+            )
 
-    command("release", "make the student's version, which is the book's page", name="the assignment, as lookup")
+    command(
+        "release", "make the student's version, which is the book's page", name="the assignment, as lookup"
+    )
     command(
         "grade",
         "grade what was handed in",
         name="the assignment, as lookup",
-        inbox="a folder of notebooks, a folder with a folder for each student, or the zip of Canvas or Moodle",
+        inbox="a folder of notebooks, a folder of students' folders, or the zip of Canvas or Moodle",
     )
     command("table", "write table and feedback anew after grading by hand", name="the assignment")
     command(
@@ -46,9 +52,18 @@ def parser():
         column="the column's name, as it stands there",
         out="the file to write",
     )
-    command("gradescope", "make the zip file for a Gradescope autograder", name="the assignment", out="the zip file")
     command(
-        "gradescope-results", "grade one submission on Gradescope's machine", name="the assignment", inbox="folder", out="results.json"
+        "gradescope",
+        "make the zip file for a Gradescope autograder",
+        name="the assignment",
+        out="the zip file",
+    )
+    command(
+        "gradescope-results",
+        "grade one submission on Gradescope's machine",
+        name="the assignment",
+        inbox="folder",
+        out="results.json",
     )
     command("leaks", "search a built site for solutions and hidden tests", folder="the site, as _build/html")
     return top
@@ -76,8 +91,12 @@ def _run(given, course):
             rows = regrade_table(course, given.name)
             return int(any(row["status"] == report.NOT_GRADED for row in rows.values()))
         case "export":
-            filled, missing = export.export(course, given.name, given.platform, given.csv, given.column, given.out)
-            print(f"{given.out}: {filled} filled in" + (f"; no row for {', '.join(missing)}" if missing else ""))
+            filled, missing = export.export(
+                course, given.name, given.platform, given.csv, given.column, given.out
+            )
+            print(
+                f"{given.out}: {filled} filled in" + (f"; no row for {', '.join(missing)}" if missing else "")
+            )
         case "gradescope":
             print(f"autograder: {make_zip(course, given.name, given.out)}")
         case "gradescope-results":

@@ -50,13 +50,16 @@ def keep(course, name, student, data):
 
 
 def read_notebook(data):
-    """Make a clean notebook of version 4 from bytes: texts, grading marks and cell identifiers, and nothing else."""
+    """Make a clean notebook of version 4 from bytes: texts, grading marks and cell identifiers, and
+    nothing else."""
     try:
         value = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise Unreadable("not a notebook: it is not text") from None
     except (ValueError, RecursionError):
-        what = "it is empty" if not data.strip() else "it is not JSON; was it saved or exported in another form?"
+        what = (
+            "it is empty" if not data.strip() else "it is not JSON; was it saved or exported in another form?"
+        )
         raise Unreadable(f"not a notebook: {what}") from None
     if not isinstance(value, dict):
         raise Unreadable("not a notebook: it holds no cells")
@@ -67,7 +70,11 @@ def read_notebook(data):
         raise Unreadable("not a notebook: it holds no cells")
     metadata = metadata if isinstance(metadata, dict) else {}
     _check_language(metadata)
-    notebook = new_notebook(metadata={"kernelspec": metadata["kernelspec"]} if isinstance(metadata.get("kernelspec"), dict) else {})
+    notebook = new_notebook(
+        metadata={"kernelspec": metadata["kernelspec"]}
+        if isinstance(metadata.get("kernelspec"), dict)
+        else {}
+    )
     notebook.cells = [_clean_cell(cell, number) for number, cell in enumerate(cells)]
     return notebook
 
@@ -81,7 +88,9 @@ def _upgraded(value):
 
 def _check_language(metadata):
     kernel, info = metadata.get("kernelspec"), metadata.get("language_info")
-    language = (kernel.get("language") if isinstance(kernel, dict) else None) or (info.get("name") if isinstance(info, dict) else None)
+    language = (kernel.get("language") if isinstance(kernel, dict) else None) or (
+        info.get("name") if isinstance(info, dict) else None
+    )
     if language and str(language).lower() not in ("python", "python3", "ipython"):
         raise Unreadable(f"written for {str(language)[:30]}, not for Python")
 

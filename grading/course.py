@@ -23,8 +23,6 @@ class Course:
 
     def api(self):
         """nbgrader's interface with this course's configuration."""
-        if not (self.root / "nbgrader_config.py").is_file():
-            raise Problem(f"{self.root} is no course folder: nbgrader_config.py is missing there")
         config = PyFileConfigLoader("nbgrader_config.py", path=str(self.root)).load_config()
         return NbGraderAPI(config=config)
 
@@ -39,9 +37,16 @@ class Course:
 
     def check_name(self, name):
         """Raise a `Problem` if there is no such assignment."""
-        there = sorted(path.parent.name for path in self.root.glob("source/*/*.ipynb") if path.stem == path.parent.name)
+        if not (self.root / "nbgrader_config.py").is_file():
+            raise Problem(f"{self.root} is no course folder: nbgrader_config.py is missing there")
+        there = sorted(
+            path.parent.name for path in self.root.glob("source/*/*.ipynb") if path.stem == path.parent.name
+        )
         if name not in there or not re.fullmatch(r"[\w-]+", name):
-            raise Problem(f"there is no assignment {name!r} in {self.root / 'source'}: there are {', '.join(there) or 'none'}")
+            raise Problem(
+                f"there is no assignment {name!r} in {self.root / 'source'}: "
+                f"there are {', '.join(there) or 'none'}"
+            )
 
     def is_released(self, name):
         """Whether the gradebook knows the assignment."""

@@ -1,7 +1,8 @@
 """Run the cells of one submission, and come back with outputs whatever they do.
 
-Where it stands: it starts `grading.runner` through `grading.sandbox` and listens. A cell that ends its process, or
-hangs and cannot be interrupted, is left out, with the reason as its output, and the others are run again without it.
+Where it stands: it starts `grading.runner` through `grading.sandbox` and listens. A cell that ends its
+process, or hangs and cannot be interrupted, is left out, with the reason as its output, and the others
+are run again without it.
 """
 
 import json
@@ -62,7 +63,9 @@ def _note(cells, left_out, result, limits):
         if index in left_out:
             result.notes.append(f"{cell.name} was left out: {left_out[index]}")
         elif result.outputs[index] is None:
-            result.outputs[index] = [_stopped(f"the {limits.total_seconds} seconds for this submission were used up")]
+            result.outputs[index] = [
+                _stopped(f"the {limits.total_seconds} seconds for this submission were used up")
+            ]
         elif any(output.get("ename") == "CellTimeout" for output in result.outputs[index]):
             result.notes.append(f"{cell.name} ran longer than {limits.cell_seconds} seconds and was stopped")
 
@@ -78,10 +81,15 @@ def _attempt(cells, left_out, outputs, course, limits, sandboxed, deadline):
         "limits": limits.for_runner(),
         "cells": [{"kind": c.kind, "source": c.source, "skip": i in left_out} for i, c in enumerate(cells)],
     }
-    with tempfile.TemporaryDirectory(prefix="grading-") as scratch, _Listener(course, limits, sandboxed, scratch) as process:
+    with (
+        tempfile.TemporaryDirectory(prefix="grading-") as scratch,
+        _Listener(course, limits, sandboxed, scratch) as process,
+    ):
         process.send(job)
         if process.next(START) != {"ready": True}:
-            raise NoStart("the process for submitted code did not start: " + (sandbox.missing() or "try it again"))
+            raise NoStart(
+                "the process for submitted code did not start: " + (sandbox.missing() or "try it again")
+            )
         for index in todo:
             left = min(limits.cell_seconds + GRACE, deadline - time.monotonic())
             message = process.next(max(left, 0.1))
@@ -94,7 +102,8 @@ def _attempt(cells, left_out, outputs, course, limits, sandboxed, deadline):
 
 
 class _Listener:
-    """The runner's process, with a thread that turns its lines into a queue (pipes know no time limit everywhere)."""
+    """The runner's process, with a thread that turns its lines into a queue (pipes know no time limit
+    everywhere)."""
 
     def __init__(self, course, limits, sandboxed, scratch):
         self.process = sandbox.start(course, limits, sandboxed, scratch)
@@ -117,7 +126,8 @@ class _Listener:
             pass  # it is gone already; `next` will say so
 
     def next(self, seconds):
-        """The next message; "silence" if none came in time, None if the process has ended or talks nonsense."""
+        """The next message; "silence" if none came in time, None if the process has ended or talks
+        nonsense."""
         try:
             return json.loads(self.lines.get(timeout=seconds))
         except queue.Empty:

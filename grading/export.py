@@ -15,9 +15,14 @@ KEYS = {
 def export(course, name, platform, table, column, target):
     """Copy a Canvas gradebook export or a Moodle grading worksheet with one column filled.
 
-    Rows of students without a final score stay as they are. Return (filled in, students whose row was not found).
+    Rows of students without a final score stay as they are. Return (filled in, students whose row was not
+    found).
     """
-    graded = {who: row["score"] for who, row in report.read_table(course, name).items() if row["status"] == report.GRADED}
+    graded = {
+        who: row["score"]
+        for who, row in report.read_table(course, name).items()
+        if row["status"] == report.GRADED
+    }
     if not graded:
         raise Problem(f"no final score in {course.table(name)}: grade {name} first, the written answers, too")
     with open(table, newline="", encoding="utf-8-sig") as file:

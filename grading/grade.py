@@ -20,7 +20,8 @@ from grading.release import release
 def grade(course, name, inbox, *, ask=input):
     """Grade everybody in the inbox, and return their rows.
 
-    The rows of students who are not in the inbox stay in the table as they were, and so does what was graded by hand.
+    The rows of students who are not in the inbox stay in the table as they were, and so does what was
+    graded by hand.
     """
     course.check_name(name)
     api = course.api()
@@ -76,11 +77,15 @@ def regrade_table(course, name):
 def _tell_about_sandbox(settings, ask):
     """Say before anything runs whether there is a sandbox, and how to get one."""
     if settings.sandboxed:
-        print("Submitted code runs in a sandbox: no network, no home, no course folder, limited time and memory.")
+        print(
+            "Submitted code runs in a sandbox: no network, no home, no course folder, "
+            "limited time and memory."
+        )
         return True
     reason = sandbox.missing() or "it is switched off in nbgrader_config.py"
     print(
-        f"WARNING: no sandbox, {reason}.\nSubmitted code will run with your rights: it can read your files, use your network and "
+        f"WARNING: no sandbox, {reason}.\nSubmitted code will run with your rights: "
+        "it can read your files, use your network and "
         f"change the gradebook.\nEach row will say so.\n{sandbox.HOW_TO_GET_ONE}\n",
         flush=True,
     )
@@ -91,7 +96,9 @@ def _tell_about_sandbox(settings, ask):
 
 def _hand_ins(course, name, inbox):
     hand_ins = read_inbox(inbox, name)
-    if Path(inbox).resolve() == (course.root / "submitted").resolve():  # what `nbgrader collect` brought: all assignments
+    if (
+        Path(inbox).resolve() == (course.root / "submitted").resolve()
+    ):  # what `nbgrader collect` brought: all assignments
         for hand_in in hand_ins:
             hand_in.entries = [entry for entry in hand_in.entries if entry.parts[1:2] == (name,)]
         hand_ins = [hand_in for hand_in in hand_ins if hand_in.entries]
@@ -142,13 +149,18 @@ def _row(course, api, name, hand_in, problem):
 def _keep_log(course, name, student, result):
     folder = course.root / "failed"
     folder.mkdir(exist_ok=True)
-    (folder / f"{student}-{name}.log").write_text(result["log"] + (result.get("error") or ""), encoding="utf-8")
+    (folder / f"{student}-{name}.log").write_text(
+        result["log"] + (result.get("error") or ""), encoding="utf-8"
+    )
 
 
 def _say(number, of, row):
     score = f"{row['score']}/{row['max_score']}" if row.get("score") else "–"
     width = max(shutil.get_terminal_size().columns, 60) if sys.stdout.isatty() else 1000
-    print(f"[{number}/{of}] {row['student']:<20} {score:>7}  {row['status']}  {row['notes']}"[:width], flush=True)
+    print(
+        f"[{number}/{of}] {row['student']:<20} {score:>7}  {row['status']}  {row['notes']}"[:width],
+        flush=True,
+    )
 
 
 def _summary(course, name, rows, returns):
@@ -158,7 +170,10 @@ def _summary(course, name, rows, returns):
     if returns:
         print(f"to return: {returns}")
     if counts[report.BY_HAND]:
-        print(f"Grade the written answers on nbgrader's page (see the guide), then: python -m grading table {name}")
+        print(
+            "Grade the written answers on nbgrader's page (see the guide), "
+            f"then: python -m grading table {name}"
+        )
     if unsafe := sum(UNSAFE in row["notes"] for row in rows.values()):
         print(f"{unsafe} were graded without a sandbox.")
     for row in rows.values():

@@ -1,4 +1,5 @@
-"""The same checks as a Gradescope autograder: Gradescope runs one submission at a time, each in a container of its own."""
+"""The same checks as a Gradescope autograder: Gradescope runs one submission at a time, each in a
+container of its own."""
 
 import json
 import zipfile
@@ -24,12 +25,14 @@ RUN = """\
 set -e
 top="${GRADESCOPE:-/autograder}"
 cd "$top/source"
-"${PYTHON:-/autograder/environment/bin/python}" -m grading gradescope-results %s "$top/submission" "$top/results/results.json"
+"${PYTHON:-/autograder/environment/bin/python}" -m grading gradescope-results %s "$top/submission"
+"$top/results/results.json"
 """
 
 
 def make_zip(course, name, target):
-    """Write the autograder's zip file: our code, the course's configuration, and the instructor's notebook."""
+    """Write the autograder's zip file: our code, the course's configuration, and the instructor's
+    notebook."""
     course.check_name(name)
     target = Path(target)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -53,7 +56,7 @@ def write_results(course, name, inbox, target):
     rows = grade(course, name, inbox)
     if len(rows) != 1:
         raise Problem(f"one notebook was expected in {inbox}, there are {len(rows)}")
-    (student, row), = rows.items()
+    ((student, row),) = rows.items()
     Path(target).write_text(json.dumps(results(course, name, student, row), indent=1))
 
 
@@ -65,7 +68,11 @@ def results(course, name, student, row):
     for cell in nbformat.read(course.autograded(student, name), 4).cells:
         mark = cell.metadata.get("nbgrader", {})
         if mark.get("grade"):
-            errors = [output.evalue or output.ename for output in cell.get("outputs", []) if output.output_type == "error"]
+            errors = [
+                output.evalue or output.ename
+                for output in cell.get("outputs", [])
+                if output.output_type == "error"
+            ]
             by_hand = "read by a person" if mark.get("solution") else ""
             tests.append(
                 {

@@ -1,7 +1,9 @@
-"""Rebuild a submission on the instructor's cells: only the answers, and cells of the student's own, come from outside.
+"""Rebuild a submission on the instructor's cells: only the answers, and cells of the student's own, come
+from outside.
 
-So it does not matter whether checks were deleted, rewritten or doubled, or whether the marks that nbgrader hides in a
-cell's metadata were lost on the way. Pure functions on notebooks; nothing is read, run or written here.
+So it does not matter whether checks were deleted, rewritten or doubled, or whether the marks that
+nbgrader hides in a cell's metadata were lost on the way. Pure functions on notebooks; nothing is read,
+run or written here.
 """
 
 import re
@@ -36,7 +38,12 @@ def graft(submission, master):
     for cell in submission.cells:
         found.take(cell)
     notebook = from_dict(
-        {"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": _KERNEL, "language_info": {"name": "python"}}}
+        {
+            "cells": [],
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "metadata": {"kernelspec": _KERNEL, "language_info": {"name": "python"}},
+        }
     )
     _note_origin(notebook, submission, found)
     for cell in found.own[None]:
@@ -54,7 +61,8 @@ def graft(submission, master):
 
 
 def recognised_share(submission, master):
-    """How much of the assignment is in a notebook: the share of its cells or of its answers, whichever is larger."""
+    """How much of the assignment is in a notebook: the share of its cells or of its answers, whichever is
+    larger."""
     found = _Found(master)
     names = {found.recognise(cell)[0] for cell in submission.cells} - {None}
     answers = {entry.name for entry in master if entry.answer}
@@ -70,17 +78,29 @@ def _note_origin(notebook, submission, found):
     if name != "python3":
         add_note(notebook, f"made with the kernel {str(name)[:40]!r}; graded with python3")
     if found.unmarked:
-        add_note(notebook, "grading marks were missing; matched by text or name: " + ", ".join(sorted(found.unmarked)))
+        add_note(
+            notebook,
+            "grading marks were missing; matched by text or name: " + ", ".join(sorted(found.unmarked)),
+        )
 
 
 class _Found:
-    """A submission's cells, sorted: answers by question, and the student's own cells by the cell they follow."""
+    """A submission's cells, sorted: answers by question, and the student's own cells by the cell they
+    follow."""
 
     def __init__(self, master):
         self.by_name = {entry.name: entry for entry in master}
-        self.given_texts = {text: entry.name for entry in master if not entry.answer for text in (entry.source.strip(), entry.visible)}
+        self.given_texts = {
+            text: entry.name
+            for entry in master
+            if not entry.answer
+            for text in (entry.source.strip(), entry.visible)
+        }
         self.functions = {
-            name: entry.name for entry in master if entry.answer and entry.cell_type == "code" for name in defined_names(entry.source)
+            name: entry.name
+            for entry in master
+            if entry.answer and entry.cell_type == "code"
+            for name in defined_names(entry.source)
         }
         self.answers, self.own, self.unmarked, self.last = {}, {None: []}, set(), None
 
@@ -119,17 +139,22 @@ class _Found:
         if not parts and entry.cell_type == "markdown":
             parts = self.written_elsewhere(before)
             if parts:
-                add_note(notebook, f"the written answer {entry.name} was found in a cell of the student's own")
+                add_note(
+                    notebook, f"the written answer {entry.name} was found in a cell of the student's own"
+                )
         if not parts:
             add_note(notebook, f"no cell for the answer {entry.name} was handed in")
             return entry.source
         if len(parts) > 1:
-            add_note(notebook, f"the answer {entry.name} was handed in as {len(parts)} cells; joined in order")
+            add_note(
+                notebook, f"the answer {entry.name} was handed in as {len(parts)} cells; joined in order"
+            )
         changed = [part for part in parts if part.strip() != entry.source.strip()]
         return "\n\n".join(changed or parts[:1])
 
     def written_elsewhere(self, before):
-        """Text cells of the student's own, after the question: an answer typed into a new cell. They are moved."""
+        """Text cells of the student's own, after the question: an answer typed into a new cell. They are
+        moved."""
         cells = self.own.get(before, [])
         text = [cell for cell in cells if cell.cell_type == "markdown"]
         self.own[before] = [cell for cell in cells if cell.cell_type != "markdown"]
@@ -137,7 +162,8 @@ class _Found:
 
 
 def without_html(text):
-    """Take the force out of HTML in a student's text: it is shown to the instructor, in the instructor's browser.
+    """Take the force out of HTML in a student's text: it is shown to the instructor, in the instructor's
+    browser.
 
     >>> without_html("if i < j, then <script>")
     'if i < j, then < script>'

@@ -1,7 +1,7 @@
 """Find out who handed in what. Nothing is unpacked, followed, executed or changed here; files are only read.
 
-An inbox is a folder with a notebook for each student, a folder with a folder for each student (clones of GitHub
-Classroom, too), or the zip file of Canvas' or Moodle's "download all submissions".
+An inbox is a folder with a notebook for each student, a folder with a folder for each student (clones of
+GitHub Classroom, too), or the zip file of Canvas' or Moodle's "download all submissions".
 """
 
 import hashlib
@@ -87,7 +87,12 @@ def _folder_entries(folder):
             problem = "" if stat.S_ISREG(about.st_mode) else "it is a link, not a file"
             if not problem and about.st_size > SIZE_LIMIT:
                 problem = f"it has {about.st_size:,} bytes"
-            yield Entry(path.relative_to(folder).as_posix(), about.st_mtime, lambda path=path: _read_file(path), problem)
+            yield Entry(
+                path.relative_to(folder).as_posix(),
+                about.st_mtime,
+                lambda path=path: _read_file(path),
+                problem,
+            )
 
 
 def _read_file(path):
@@ -151,7 +156,9 @@ def _student(entry, assignment):
         return platform["id"], platform["name"], bool(platform.groupdict().get("late"))
     if len(entry.parts) == 1:
         top = os.path.splitext(top)[0]
-    shorter = re.sub(rf"^{re.escape(assignment)}[-_ ]+|[-_ ]+{re.escape(assignment)}$", "", top)  # lookup-anna
+    shorter = re.sub(
+        rf"^{re.escape(assignment)}[-_ ]+|[-_ ]+{re.escape(assignment)}$", "", top
+    )  # lookup-anna
     return shorter or top, shorter or top, False
 
 
@@ -190,8 +197,12 @@ def _choose(hand_in, assignment):
     hand_in.chosen = candidates[-1]
     name = handed_in_name(hand_in.chosen)
     if len(candidates) > 1:
-        hand_in.notes.append(f"{len(candidates)} notebooks were handed in; the newest was graded, {hand_in.chosen.path}")
-    elif name != f"{assignment}.ipynb" and (len(hand_in.chosen.parts) > 1 or name != hand_in.chosen.parts[-1]):
+        hand_in.notes.append(
+            f"{len(candidates)} notebooks were handed in; the newest was graded, {hand_in.chosen.path}"
+        )
+    elif name != f"{assignment}.ipynb" and (
+        len(hand_in.chosen.parts) > 1 or name != hand_in.chosen.parts[-1]
+    ):
         hand_in.notes.append(f"handed in as {name!r}")
     if hand_in.chosen.problem:
         hand_in.problem = f"{name}: {hand_in.chosen.problem}"

@@ -1,4 +1,5 @@
-"""Find solutions and hidden tests where students could read them: in the released notebook, in the built site."""
+"""Find solutions and hidden tests where students could read them: in the released notebook, in the built
+site."""
 
 import html
 import json
@@ -27,7 +28,8 @@ class Secrets:
 
 
 def secrets(source):
-    """Collect the secret lines of an instructor's notebook (a path): what stands in its marked regions and nowhere else."""
+    """Collect the secret lines of an instructor's notebook (a path): what stands in its marked regions
+    and nowhere else."""
     found = {"public": set(), "solution": set(), "other": set()}
     for cell in nbformat.read(source, 4).cells:
         mark = cell.metadata.get("nbgrader", {})
@@ -40,7 +42,9 @@ def secrets(source):
                 place = "public"
             else:
                 found[place].add(squeeze(line))
-    long = {place: {ln for ln in lines if len(ln.replace(" ", "")) >= SHORTEST} for place, lines in found.items()}
+    long = {
+        place: {ln for ln in lines if len(ln.replace(" ", "")) >= SHORTEST} for place, lines in found.items()
+    }
     return Secrets(frozenset(long["solution"] - found["public"]), frozenset(long["other"] - found["public"]))
 
 
@@ -60,7 +64,8 @@ def shown(text, lines):
 
 
 def in_notebook(path, lines):
-    """Return what a notebook shows anywhere: in cells, outputs, attachments, metadata; and marks that are left."""
+    """Return what a notebook shows anywhere: in cells, outputs, attachments, metadata; and marks that are
+    left."""
     text = _text(Path(path))
     return shown(text, lines) + [mark for mark in MARKS if mark in text]
 
@@ -84,8 +89,8 @@ def _strings(value):
 def in_site(folder, sources):
     """Return (file, line) for everything secret in a built site.
 
-    Hidden tests and written answers are looked for everywhere. Solutions are looked for on the pages of the exercises:
-    a chapter that teaches the softmax may write it down.
+    Hidden tests and written answers are looked for everywhere. Solutions are looked for on the pages of
+    the exercises: a chapter that teaches the softmax may write it down.
     """
     known = [secrets(source) for source in sources]
     everywhere = frozenset().union(*(secret.others for secret in known))
@@ -100,7 +105,8 @@ def in_site(folder, sources):
 
 
 def _text(path):
-    """What a person reads in a file: a notebook's strings, a page without its tags, anything else as it is."""
+    """What a person reads in a file: a notebook's strings, a page without its tags, anything else as it
+    is."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == ".ipynb":
         return "\n".join(_strings(json.loads(text)))

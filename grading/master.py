@@ -67,4 +67,6 @@ def defined_names(source):
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set(re.findall(r"^(?:async\s+)?(?:def|class)\s+(\w+)", source, re.M))
-    return {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    return {
+        node.name for node in body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    }

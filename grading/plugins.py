@@ -1,7 +1,8 @@
-"""What the course puts into nbgrader, through nbgrader's own lists of preprocessors (exercises/nbgrader_config.py).
+"""What the course puts into nbgrader, through nbgrader's own lists of preprocessors
+(exercises/nbgrader_config.py).
 
-So `nbgrader autograde`, the grading page in JupyterLab and `python -m grading grade` all do the same. Each class is a
-thin coat over a module of ours: `graft`, `execute`.
+So `nbgrader autograde`, the grading page in JupyterLab and `python -m grading grade` all do the same.
+Each class is a thin coat over a module of ours: `graft`, `execute`.
 """
 
 import re
@@ -37,7 +38,9 @@ class SandboxExecute(NbGraderPreprocessor):
     total_seconds = Float(60, help="all cells of one submission together").tag(config=True)
     memory_mb = Int(2048, help="memory of one submission").tag(config=True)
     sandbox = Enum(
-        ["auto", "require", "off"], "auto", help="auto: where one can be had; require: refuse to grade without; off: none"
+        ["auto", "require", "off"],
+        "auto",
+        help="auto: where one can be had; require: refuse to grade without; off: none",
     ).tag(config=True)
 
     @property
@@ -49,7 +52,9 @@ class SandboxExecute(NbGraderPreprocessor):
     def sandboxed(self):
         """Whether to use a sandbox; an error if one is required and there is none."""
         if self.sandbox == "require" and sandbox.missing():
-            raise RuntimeError(f"SandboxExecute.sandbox = 'require', but {sandbox.missing()}\n{sandbox.HOW_TO_GET_ONE}")
+            raise RuntimeError(
+                f"SandboxExecute.sandbox = 'require', but {sandbox.missing()}\n{sandbox.HOW_TO_GET_ONE}"
+            )
         return self.sandbox != "off" and sandbox.missing() is None
 
     def preprocess(self, nb, resources):
@@ -76,7 +81,9 @@ def unchanged(gradebook):
     yield
     if gradebook.read_bytes() != before:
         gradebook.write_bytes(before)
-        raise RuntimeError("this submission changed the gradebook; it was put back, and the submission was not graded")
+        raise RuntimeError(
+            "this submission changed the gradebook; it was put back, and the submission was not graded"
+        )
 
 
 def runnable(nb):
@@ -104,7 +111,8 @@ class OnlyErrorsCount(NbGraderPreprocessor):
 
 
 class TidyFeedback(NbGraderPreprocessor):
-    """Feedback says what a hidden test found, and never shows the test; the grader's notes stand at the top."""
+    """Feedback says what a hidden test found, and never shows the test; the grader's notes stand at the
+    top."""
 
     def preprocess(self, nb, resources):
         """Replace hidden tests by their one message."""
@@ -115,6 +123,10 @@ class TidyFeedback(NbGraderPreprocessor):
                     output.traceback = [f"{output.ename}: {output.evalue}"]
         notes = nb.metadata.get(NOTES, [])
         if notes:
-            text = "**Notes from the grader**\n\n" + "\n".join(f"- {re.sub(r'[<>]', '', note)}" for note in notes)
-            nb.cells.insert(0, from_dict({"cell_type": "markdown", "id": "grading-notes", "metadata": {}, "source": text}))
+            text = "**Notes from the grader**\n\n" + "\n".join(
+                f"- {re.sub(r'[<>]', '', note)}" for note in notes
+            )
+            nb.cells.insert(
+                0, from_dict({"cell_type": "markdown", "id": "grading-notes", "metadata": {}, "source": text})
+            )
         return nb, resources

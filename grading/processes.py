@@ -1,7 +1,7 @@
 """A seccomp filter that lets a sandboxed program run, but not start another process. Threads are allowed.
 
-Where it stands: `grading.sandbox` hands the filter to bubblewrap. RLIMIT_NPROC would be simpler, but it counts all
-processes of the user, and the kernel does not apply it to root, as whom containers and CI run.
+Where it stands: `grading.sandbox` hands the filter to bubblewrap. RLIMIT_NPROC would be simpler, but it
+counts all processes of the user, and the kernel does not apply it to root, as whom containers and CI run.
 """
 
 import errno

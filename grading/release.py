@@ -15,8 +15,10 @@ def release(course, name):
 
     Raises
     ------
-    Problem: the points do not add up, the instructor's own answers fail, an untouched notebook would get points, or
-        a solution or hidden test can be read in the student's version. The version that was there before stays.
+    Problem: the points do not add up, the instructor's own answers fail, an untouched notebook would get
+    points, or
+        a solution or hidden test can be read in the student's version. The version that was there before
+        stays.
     """
     course.check_name(name)
     source, target = course.source(name), course.release(name)
@@ -25,7 +27,10 @@ def release(course, name):
     before = target.read_bytes() if target.exists() else None
     try:
         _generate(course, name)
-        _refuse([f"can be read there: {line}" for line in leaks.in_notebook(target, leaks.secrets(source).all)], name)
+        _refuse(
+            [f"can be read there: {line}" for line in leaks.in_notebook(target, leaks.secrets(source).all)],
+            name,
+        )
         _refuse(free_points(course, nbformat.read(target, 4), nbformat.read(source, 4)), name)
     except BaseException:
         if before is None:
@@ -46,10 +51,11 @@ def _generate(course, name):
     if result["success"]:
         return
     log = result["log"] + (result.get("error") or "")
-    if "submissions associated with it" in log or "associated with it" in log:
+    if "associated with it" in log:  # with submissions
         raise Problem(
-            f"{name} has graded submissions, so its cells cannot be added or removed. Change words or tests inside the "
-            "cells that are there, or give the changed assignment a new name. Nothing was changed."
+            f"{name} has graded submissions, so its cells cannot be added or removed. "
+            "Change words or tests inside the cells that are there, or give the changed assignment "
+            "a new name. Nothing was changed."
         )
     raise Problem(f"nbgrader could not make the student's version of {name}:\n{log[-1500:]}")
 
@@ -60,12 +66,16 @@ def wrong_points(source):
     total = sum(_points(cell) for cell in source.cells)
     said = re.search(r"(\d+) points", source.cells[0].source)
     if not said or int(said.group(1)) != total:
-        problems.append(f"the first cell should say \"{total:g} points\", the sum of all cells")
+        problems.append(f'the first cell should say "{total:g} points", the sum of all cells')
     for cell in [*source.cells, None]:
-        match = re.search(r"^## (.*) \((\d+) points?\)", cell.source, re.M) if cell and cell.cell_type == "markdown" else None
+        match = (
+            re.search(r"^## (.*) \((\d+) points?\)", cell.source, re.M)
+            if cell and cell.cell_type == "markdown"
+            else None
+        )
         if match or cell is None:
             if heading and stated != counted:
-                problems.append(f"\"{heading}\" says {stated} points, its cells have {counted:g}")
+                problems.append(f'"{heading}" says {stated} points, its cells have {counted:g}')
             if match:
                 heading, stated, counted = match.group(1), int(match.group(2)), 0
         if cell is not None:
@@ -79,17 +89,29 @@ def _points(cell):
 
 def failing_checks(course, source):
     """Run the instructor's own notebook: every check must pass."""
-    return [f"the instructor's own answer fails {name}: {message}" for name, message in _run(course, source).items() if message]
+    return [
+        f"the instructor's own answer fails {name}: {message}"
+        for name, message in _run(course, source).items()
+        if message
+    ]
 
 
 def free_points(course, released, source):
     """Run an untouched student's version with the hidden tests in it: every check must fail."""
-    tests = {cell.metadata.nbgrader["grade_id"]: cell.source for cell in source.cells if "nbgrader" in cell.metadata}
+    tests = {
+        cell.metadata.nbgrader["grade_id"]: cell.source
+        for cell in source.cells
+        if "nbgrader" in cell.metadata
+    }
     for cell in released.cells:
         mark = cell.metadata.get("nbgrader", {})
         if mark.get("grade") and not mark.get("solution") and HIDDEN.search(tests[mark["grade_id"]]):
             cell.source = tests[mark["grade_id"]]
-    return [f"an untouched notebook passes {name}" for name, message in _run(course, released).items() if not message]
+    return [
+        f"an untouched notebook passes {name}"
+        for name, message in _run(course, released).items()
+        if not message
+    ]
 
 
 def _run(course, notebook):
@@ -97,7 +119,9 @@ def _run(course, notebook):
     _, cells = runnable(notebook)
     run = execute.run(cells, course.root, sandbox.Limits(), sandbox.missing() is None)
     return {
-        cell.name: outputs[-1]["evalue"] or outputs[-1]["ename"] if outputs and outputs[-1]["output_type"] == "error" else ""
+        cell.name: outputs[-1]["evalue"] or outputs[-1]["ename"]
+        if outputs and outputs[-1]["output_type"] == "error"
+        else ""
         for cell, outputs in zip(cells, run.outputs, strict=True)
         if cell.kind == "check"
     }

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import zipfile
 from pathlib import Path
 
@@ -42,9 +43,17 @@ def write_feedback(course, api, name, student):
 
 
 def last_error(result):
-    """The last line of nbgrader's log that names an error."""
-    lines = (result["log"] + "\n" + (result.get("error") or "")).strip().splitlines()
-    named = [ln.strip() for ln in lines if "Error" in ln.partition(":")[0] and not ln.startswith((" ", "["))]
+    """The last line of nbgrader's log that names an error; its own "see above" is none."""
+    lines = [
+        line.strip()
+        for line in (result["log"] + "\n" + (result.get("error") or "")).splitlines()
+        if line.strip()
+    ]
+    named = [
+        line
+        for line in lines
+        if re.match(r"[\w.]+(Error|Exception|NoStart): ", line) and "NbGraderException" not in line
+    ]
     return (named or lines or ["unknown error"])[-1][:300]
 
 
@@ -75,7 +84,8 @@ def _no_formula(value):
 
 
 def write_returns(course, name, hand_ins):
-    """Pack the feedback pages under the names that the platform gave, so that it can take them back. Return the path."""
+    """Pack the feedback pages under the names that the platform gave, so that it can take them back.
+    Return the path."""
     path = course.root / f"return-{name}.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for hand_in in hand_ins:
@@ -88,10 +98,12 @@ def write_returns(course, name, hand_ins):
 class ByHand:
     """What was graded by hand in one submission, taken before it runs again and put back after.
 
-    nbgrader keeps the points but asks for them to be confirmed. Where the answer is still the same, that is not needed.
+    nbgrader keeps the points but asks for them to be confirmed. Where the answer is still the same, that
+    is not needed.
     """
 
     def __init__(self, course, name, student):
+        """Take down what is confirmed now."""
         self.course, self.name, self.student = course, name, student
         self.answers, self.confirmed = self._answers(), set()
         with course.gradebook() as gradebook:
@@ -121,7 +133,11 @@ class ByHand:
         with self.course.gradebook() as gradebook:
             for notebook in gradebook.find_submission(self.name, self.student).notebooks:
                 for grade in notebook.grades:
-                    same = now == self.answers if grade.name not in now else now[grade.name] == self.answers.get(grade.name)
+                    same = (
+                        now == self.answers
+                        if grade.name not in now
+                        else now[grade.name] == self.answers.get(grade.name)
+                    )
                     if grade.name in self.confirmed and same:
                         grade.needs_manual_grade = False
             gradebook.db.commit()

@@ -1,10 +1,13 @@
-"""The one file that runs beside submitted code: it executes a notebook's cells and reports what each one gave.
+"""The one file that runs beside submitted code: it executes a notebook's cells and reports what each one
+gave.
 
-Started by `grading.sandbox` as a plain script, inside the sandbox. It imports nothing of ours, because nothing of ours
-can be seen from there. It reads one JSON line, the job, and writes one JSON line for each cell that has ended.
+Started by `grading.sandbox` as a plain script, inside the sandbox. It imports nothing of ours, because
+nothing of ours can be seen from there. It reads one JSON line, the job, and writes one JSON line for each
+cell that has ended.
 
-Answers run in IPython, as in Jupyter. Checks run as plain Python in a copy of the student's names, after numpy and the
-builtins have been put back: whatever a submission did to them, the check sees the real ones.
+Answers run in IPython, as in Jupyter. Checks run as plain Python in a copy of the student's names, after
+numpy and the builtins have been put back: whatever a submission did to them, the check sees the real
+ones.
 """
 
 import builtins
@@ -28,7 +31,8 @@ ANSI_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class CellTimeout(BaseException):
-    """A cell ran out of time. Not an Exception, so that ``except Exception`` in a loop does not swallow it."""
+    """A cell ran out of time. Not an Exception, so that ``except Exception`` in a loop does not swallow
+    it."""
 
 
 class LimitedText(io.StringIO):
@@ -37,6 +41,7 @@ class LimitedText(io.StringIO):
     room = TEXT_LIMIT
 
     def write(self, text):
+        """Keep what still fits."""
         if self.room > 0:
             self.room -= super().write(text[: self.room])
         return len(text)
@@ -60,7 +65,8 @@ def set_limits(limits):
 
 @contextlib.contextmanager
 def alarm(seconds):
-    """Raise CellTimeout in the main thread after some seconds; where there is no alarm, the parent's clock rules."""
+    """Raise CellTimeout in the main thread after some seconds; where there is no alarm, the parent's
+    clock rules."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -80,6 +86,7 @@ class Notebook:
     """The state of one running notebook: its names, and how the modules looked before any submitted code."""
 
     def __init__(self):
+        """Start IPython and remember how everything looks now."""
         config = Config()
         config.HistoryManager.enabled = False
         self.shell = InteractiveShell.instance(config=config)
@@ -97,7 +104,10 @@ class Notebook:
         }
 
     def keep_error(self, kind, value, lines):
-        self.errors.append(error(kind.__name__, str(value), [ANSI_COLOURS.sub("", str(line)) for line in lines]))
+        """Take an error down instead of printing it."""
+        self.errors.append(
+            error(kind.__name__, str(value), [ANSI_COLOURS.sub("", str(line)) for line in lines])
+        )
 
     def put_back(self):
         """Undo what submitted code did to the builtins, math and numpy."""
@@ -115,16 +125,21 @@ class Notebook:
         return {n: v for n, v in self.names.items() if n not in hiding} | self.given
 
     def run_answer(self, source):
+        """Run a cell of the student in IPython, and return what it displayed."""
         self.shell.display_pub = CapturingDisplayPublisher()
         self.shell.run_cell(source)
         return [shown(item) for item in self.shell.display_pub.outputs]
 
     def run_given(self, source):
+        """Run a locked cell of the instructor's, and remember the names that it defined."""
         before = dict(self.names)
         exec(compile(source, "<given>", "exec"), self.names)
-        self.given |= {n: v for n, v in self.names.items() if before.get(n) is not v and not n.startswith("__")}
+        self.given |= {
+            n: v for n, v in self.names.items() if before.get(n) is not v and not n.startswith("__")
+        }
 
     def run_check(self, source):
+        """Run a check in a copy of the names; a warning is no failure."""
         self.put_back()
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -151,11 +166,18 @@ class Notebook:
 
 
 def error(kind, value, lines):
-    return {"output_type": "error", "ename": kind, "evalue": value[:2000], "traceback": [ln[:4000] for ln in lines][-30:]}
+    """An error in the notebook format's words."""
+    return {
+        "output_type": "error",
+        "ename": kind,
+        "evalue": value[:2000],
+        "traceback": [ln[:4000] for ln in lines][-30:],
+    }
 
 
 def shown(item):
-    """A displayed thing as text, or as a picture; never as HTML or script, which an instructor's browser would run."""
+    """A displayed thing as text, or as a picture; never as HTML or script, which an instructor's browser
+    would run."""
     data = item["data"] if isinstance(item, dict) else item.data
     kept = {kind: str(data[kind])[:1_000_000] for kind in ("text/plain", "image/png") if kind in data}
     kept["text/plain"] = kept.get("text/plain", "")[:TEXT_LIMIT]

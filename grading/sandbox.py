@@ -1,8 +1,8 @@
 """The sandbox: how a process for submitted code is started, and whether one can be had on this machine.
 
-Inside there is Python with its packages, read-only, and one empty folder of 64 MB. There is no network, no home, no
-course folder, no gradebook, no `lib`, and no way to start another process. On Linux, bubblewrap does this; elsewhere
-`missing()` says why there is none and how to get one.
+Inside there is Python with its packages, read-only, and one empty folder of 64 MB. There is no network,
+no home, no course folder, no gradebook, no `lib`, and no way to start another process. On Linux,
+bubblewrap does this; elsewhere `missing()` says why there is none and how to get one.
 """
 
 import functools
@@ -18,7 +18,16 @@ from grading import processes
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = Path(__file__).resolve().with_name("runner.py")
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+SYSTEM = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/alternatives",
+    "/etc/localtime",
+)
 PASSED_ON = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "SYSTEMROOT")  # what numpy needs on some machines
 
 
@@ -66,16 +75,26 @@ def _readable():
 def _hidden(course):
     """What must not be seen, should it lie inside a readable folder."""
     spec = importlib.util.find_spec("lib")
-    return {REPOSITORY, Path(course).resolve(), Path.home(), *map(Path, spec.submodule_search_locations if spec else ())}
+    return {
+        REPOSITORY,
+        Path(course).resolve(),
+        Path.home(),
+        *map(Path, spec.submodule_search_locations if spec else ()),
+    }
 
 
 def _mounts(course):
-    """Bubblewrap's arguments for the folders, from the outside in, so that an inner rule wins over an outer one."""
+    """Bubblewrap's arguments for the folders, from the outside in, so that an inner rule wins over an
+    outer one."""
     readable = _readable()
     hidden = {folder for folder in _hidden(course) if any(root in folder.parents for root in readable)}
     rules = [(folder, "--ro-bind") for folder in readable] + [(folder, "--tmpfs") for folder in hidden]
     for folder, how in sorted(rules, key=lambda rule: len(rule[0].parts)):
-        yield from (how, str(folder), str(folder)) if how == "--ro-bind" else (how, str(folder), "--remount-ro", str(folder))
+        yield from (
+            (how, str(folder), str(folder))
+            if how == "--ro-bind"
+            else (how, str(folder), "--remount-ro", str(folder))
+        )
 
 
 def bubblewrap(course, limits, seccomp_descriptor):
@@ -84,7 +103,16 @@ def bubblewrap(course, limits, seccomp_descriptor):
     variables = (word for name, value in environment("/tmp").items() for word in ("--setenv", name, value))
     return [
         shutil.which("bwrap") or "bwrap",
-        *("--die-with-parent", "--new-session", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"),
+        *(
+            "--die-with-parent",
+            "--new-session",
+            "--unshare-all",
+            "--unshare-user",
+            "--uid",
+            "1000",
+            "--gid",
+            "1000",
+        ),
         *("--cap-drop", "ALL", "--seccomp", str(seccomp_descriptor), "--clearenv", *variables),
         *_mounts(course),
         *("--ro-bind", str(RUNNER), "/runner.py", "--proc", "/proc", "--dev", "/dev"),
@@ -122,7 +150,8 @@ def _filter_descriptor():
 
 @functools.cache
 def missing():
-    """Say in one line why there is no sandbox here, or return None because there is one. It is tried, not guessed."""
+    """Say in one line why there is no sandbox here, or return None because there is one. It is tried, not
+    guessed."""
     if sys.platform != "linux":
         return f"there is no sandbox on {sys.platform}"
     if not shutil.which("bwrap"):
@@ -142,4 +171,4 @@ How to get a sandbox:
   Ubuntu 24.04 and newer   if it says "setting up uid map: Permission denied", allow it with
                            sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
   Windows                  grade in WSL 2 (wsl --install), with bubblewrap installed there
-  macOS, or a container    grade in a Linux virtual machine; inside a container namespaces are mostly forbidden"""
+  macOS, or a container    grade in a Linux virtual machine; most containers forbid namespaces"""

@@ -12,7 +12,6 @@ import warnings
 
 import nbformat
 import numpy as np
-import pytest
 
 
 def run(bench, name, answers, notebook=None):
