@@ -8,7 +8,6 @@ from pathlib import Path
 import nbformat
 
 from grading import report
-from grading.course import Problem
 from grading.grade import grade
 
 CODE = Path(__file__).resolve().parent
@@ -24,9 +23,9 @@ RUN = """\
 # Gradescope runs this for each submission. GRADESCOPE and PYTHON can be set to try it elsewhere.
 set -e
 top="${GRADESCOPE:-/autograder}"
+python="${PYTHON:-/autograder/environment/bin/python}"
 cd "$top/source"
-"${PYTHON:-/autograder/environment/bin/python}" -m grading gradescope-results %s "$top/submission"
-"$top/results/results.json"
+"$python" -m grading gradescope-results %s "$top/submission" "$top/results/results.json"
 """
 
 
@@ -50,13 +49,11 @@ def make_zip(course, name, target):
 def write_results(course, name, inbox, target):
     """Grade the one submission in a folder and write Gradescope's results.json."""
     notebooks = sorted(Path(inbox).rglob("*.ipynb"))
-    if not notebooks:
-        Path(target).write_text(json.dumps({"score": 0, "output": "No notebook was handed in.", "tests": []}))
+    if len(notebooks) != 1:
+        text = f"{len(notebooks)} notebooks were handed in: hand in one, {name}.ipynb."
+        Path(target).write_text(json.dumps({"score": 0, "output": text, "tests": []}))
         return
-    rows = grade(course, name, inbox)
-    if len(rows) != 1:
-        raise Problem(f"one notebook was expected in {inbox}, there are {len(rows)}")
-    ((student, row),) = rows.items()
+    ((student, row),) = grade(course, name, inbox).items()
     Path(target).write_text(json.dumps(results(course, name, student, row), indent=1))
 
 

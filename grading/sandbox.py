@@ -99,24 +99,16 @@ def _mounts(course):
 
 def bubblewrap(course, limits, seccomp_descriptor):
     """The command line in front of Python that makes the sandbox."""
-    size = str(limits.folder_mb * 2**20)
     variables = (word for name, value in environment("/tmp").items() for word in ("--setenv", name, value))
     return [
         shutil.which("bwrap") or "bwrap",
-        *(
-            "--die-with-parent",
-            "--new-session",
-            "--unshare-all",
-            "--unshare-user",
-            "--uid",
-            "1000",
-            "--gid",
-            "1000",
-        ),
+        *"--die-with-parent --new-session --unshare-all --unshare-user --uid 1000 --gid 1000".split(),
         *("--cap-drop", "ALL", "--seccomp", str(seccomp_descriptor), "--clearenv", *variables),
+        # the writable folder comes first: Python itself may lie in one that is below /tmp
+        *("--proc", "/proc", "--dev", "/dev", "--size", "1048576", "--tmpfs", "/dev/shm"),
+        *("--size", str(limits.folder_mb * 2**20), "--tmpfs", "/tmp"),
         *_mounts(course),
-        *("--ro-bind", str(RUNNER), "/runner.py", "--proc", "/proc", "--dev", "/dev"),
-        *("--size", "1048576", "--tmpfs", "/dev/shm", "--size", size, "--tmpfs", "/tmp"),
+        *("--ro-bind", str(RUNNER), "/runner.py"),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"),
     ]
 

@@ -3,6 +3,8 @@
 import csv
 import socket
 import struct
+import subprocess
+import sys
 
 import pytest
 
@@ -38,6 +40,13 @@ print(sorted(set(os.environ) & {{"USER", "SSH_AUTH_SOCK", "VIRTUAL_ENV", "SECRET
     seen = said(run(look).outputs[0])
     assert "attention" not in seen and "source" not in seen and "nbgrader_config" not in seen and "root:" not in seen
     assert seen.splitlines()[-1] == "[] /tmp"
+
+
+def test_python_may_live_below_tmp_or_in_the_repository(bench, tmp_path):
+    """Found by trying the guide: an environment in a folder that the sandbox covers must still be seen."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--symlinks", str(tmp_path / "env")], check=True)
+    ask = [tmp_path / "env" / "bin" / "python", "-c", "from grading import sandbox; print(sandbox.missing())"]
+    assert subprocess.run(ask, cwd=bench.repository, capture_output=True, text=True).stdout == "None\n"
 
 
 def test_no_network_not_even_to_this_machine(run):
