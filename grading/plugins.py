@@ -6,6 +6,7 @@ Each class is a thin coat over a module of ours: `graft`, `execute`.
 """
 
 import re
+import textwrap
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -115,12 +116,12 @@ class TidyFeedback(NbGraderPreprocessor):
     top."""
 
     def preprocess(self, nb, resources):
-        """Replace hidden tests by their one message."""
+        """Replace hidden tests by their one message, and let each check speak in lines that fit the page."""
         for cell in nb.cells:
-            if cell.cell_type == "code" and utils.is_grade(cell) and HIDDEN.search(cell.source):
+            if cell.cell_type == "code" and utils.is_grade(cell):
                 cell.source = HIDDEN.sub("# (hidden test)\n", cell.source).strip()
                 for output in cell.outputs:
-                    output.traceback = [f"{output.ename}: {output.evalue}"]
+                    output.traceback = textwrap.wrap(f"{output.ename}: {output.evalue}", 80)
         notes = nb.metadata.get(NOTES, [])
         if notes:
             text = "**Notes from the grader**\n\n" + "\n".join(
