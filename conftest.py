@@ -23,6 +23,14 @@ import pytest
 ROOT = Path(__file__).parent
 SLOW_FIXTURES = {"site", "small_book", "book", "lab"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The book under test is built as the workflow of a fork builds it: with buttons, and with an address.
+FORK = {
+    "GITHUB_REPOSITORY": "someone/look-it-up",
+    "GITHUB_SERVER_URL": "https://github.com",
+    "GITHUB_REF_TYPE": "branch",
+    "GITHUB_REF_NAME": "main",
+    "SITE_URL": "https://someone.github.io/look-it-up/",
+}
 NO_BROWSER = "no Chromium: install it (the README says how) or set CHROMIUM to the path of one"
 # Quiet, without a sandbox (containers have none), and without asking any host for updates.
 BROWSER_FLAGS = [
@@ -83,23 +91,26 @@ def run_build(command, folder, output=None, **env):
 def site(tmp_path_factory):
     """The folder of the built book: the README's build step, run once, into a folder of its own.
 
-    Whoever works on the tests themselves may set BUILT_SITE to a book that is already built.
+    Whoever works on the tests themselves may set BUILT_SITE to a book that is already built, with FORK in the environment.
     """
     if built := os.environ.get("BUILT_SITE"):
         return Path(built).resolve()
     output = tmp_path_factory.mktemp("book")
-    done = run_build(readme_commands()[0].partition("&&")[2], ROOT, output)
+    done = run_build(readme_commands()[0].partition("&&")[2], ROOT, output, **FORK)
     assert done.returncode == 0, done.stdout[-6000:]
     return output / "_build" / "html"
 
 
 @pytest.fixture(scope="session")
 def pages(site):
-    """The names of the built book's pages, such as ``chapters/01-library.html``; index.html only leads on."""
+    """The names of the built book's pages, such as ``chapters/01-library.html``.
+
+    Not among them: index.html, which only leads on, and 404.html, which a server shows at any address.
+    """
     found = {
         path.relative_to(site).as_posix() for path in site.rglob("*.html") if "_static" not in path.parts
     }
-    return sorted(found - {"index.html"})
+    return sorted(found - {"index.html", "404.html"})
 
 
 class QuietHandler(SimpleHTTPRequestHandler):

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from docutils import nodes
 
+from .policy import meta, policy
+
 HERE = Path(__file__).parent
 ICON_RULE = re.compile(
     r'(?:\.fa-[a-z0-9-]+:{1,2}before,?)+\{content:"[^"]*"\}|@font-face\{[^}]*Font Awesome[^}]*\}'
@@ -28,6 +30,7 @@ LONGEST_DESCRIPTION = 160
 INDEX = """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
+{policy}
 <title>{title}</title>
 <link rel="icon" href="_static/favicon.svg">
 <meta http-equiv="refresh" content="0; url={first}.html">
@@ -104,7 +107,9 @@ def drop_unused(app, exception):
 def write_index(app, exception):
     """Write an ``index.html`` that leads to the first page; Jupyter Book's has no title and no icon."""
     if exception is None and app.builder.format == "html" and app.config.root_doc != "index":
-        text = INDEX.format(title=escape(app.config.html_title), first=app.config.root_doc)
+        text = INDEX.format(
+            policy=meta(policy()), title=escape(app.config.html_title), first=app.config.root_doc
+        )
         (Path(app.outdir) / "index.html").write_text(text, encoding="utf-8")
 
 

@@ -9,3 +9,36 @@ document.addEventListener("DOMContentLoaded", () => {
 document.addEventListener("click", (event) => {
   if (event.detail === 0) event.target.closest("button")?.focus();
 });
+
+// What scrolls sideways can be reached and scrolled with the keyboard, and says what it is. The theme does the first for tables and
+// outputs, when the page is ready and when the window changes; formulas and all the names are added here.
+const SCROLLING = {
+  ".katex-display": "Formula",
+  ".pst-scrollable-table-container, .cell_output > .text_html:has(> table)": "Table",
+  ".cell_input pre": "Code",
+  ".cell_output pre": "Output",
+};
+
+function nameWhatScrolls(boxes) {
+  for (const [box, name] of boxes) {
+    const scrolls = box.scrollWidth > box.clientWidth;
+    if (scrolls) {
+      box.setAttribute("role", "group");
+      box.setAttribute("aria-label", `${name}, scrolls sideways`);
+      box.tabIndex = 0;
+    } else if (box.ariaLabel) {
+      for (const attribute of ["role", "aria-label", "tabindex"]) box.removeAttribute(attribute);
+    }
+  }
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  const boxes = Object.entries(SCROLLING).flatMap(([selector, name]) =>
+    [...document.querySelectorAll(selector)].map((box) => [box, name]),
+  );
+  const observer = new ResizeObserver((entries) => {
+    const seen = new Set(entries.map((entry) => entry.target));
+    nameWhatScrolls(boxes.filter(([box]) => seen.has(box)));
+  });
+  for (const [box] of boxes) observer.observe(box);
+});

@@ -4,6 +4,8 @@ Each check is a function that returns what is wrong, and is shown a page that it
 """
 
 import gzip
+import json
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,6 +14,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 import pytest
 
 PLAIN_PAGE, ANY_PAGE = 200_000, 350_000  # bytes, compressed, everything included
+RECORDED = Path(__file__).with_name("weights.json")  # written again by this test where RECORD_WEIGHTS is set
 COMPRESSIBLE = {".html", ".css", ".js", ".svg", ".json", ".txt"}
 
 
@@ -47,13 +50,26 @@ def visit(page, url, own):
     return found, asked
 
 
-@pytest.mark.parametrize("way", ["served", "from a folder"])
-def test_no_page_asks_another_host_logs_an_error_or_misses_a_file(way, site, site_url, pages, new_page):
-    own = site_url if way == "served" else site.as_uri()
+@pytest.fixture(scope="module")
+def visits(site_url, pages, browser):
+    """A first visit to each page as it is served, in a browser that has seen none: what was wrong, and what was asked for."""
+    found = {}
+    for name in [*pages, "index.html"]:
+        context = browser.new_context(service_workers="block")
+        found[name] = visit(context.new_page(), f"{site_url}/{name}", site_url)
+        context.close()
+    return found
+
+
+def test_no_page_asks_another_host_logs_an_error_or_misses_a_file(visits):
+    assert not {name: faults for name, (faults, _) in visits.items() if faults}
+
+
+def test_nor_does_a_page_that_is_opened_from_a_folder(site, pages, new_page):
     found = {}
     for name in [*pages, "index.html"]:
         page = new_page()
-        found[name] = visit(page, f"{own}/{name}", own)[0]
+        found[name] = visit(page, f"{site.as_uri()}/{name}", site.as_uri())[0]
         page.close()
     assert not {name: faults for name, faults in found.items() if faults}
 
@@ -105,32 +121,36 @@ def weigh(asked, site, site_url):
     return {name: transferred(site / name) for name in names if (site / name).is_file()}
 
 
-def too_heavy(weights, limit):
+def too_heavy(weights, limit, recorded):
     """Return a sentence that names what grew if a page is over its limit, or nothing."""
     if sum(weights.values()) <= limit:
         return ""
-    largest = sorted(weights, key=weights.get, reverse=True)[:5]
-    return f"{sum(weights.values())} of {limit} bytes: " + ", ".join(
-        f"{name} {weights[name]}" for name in largest
+    grown = sorted(weights, key=lambda name: recorded.get(name, 0) - weights[name])[:5]
+    return f"{sum(weights.values())} of {limit} bytes; most grown: " + ", ".join(
+        f"{name} {weights[name]} (was {recorded.get(name, 'not there')})" for name in grown
     )
 
 
-def test_every_page_is_light(site, site_url, pages, new_page, capsys):
-    found = {}
+def test_every_page_is_light(visits, site, site_url, pages, capsys):
+    weights = {name: weigh(visits[name][1], site, site_url) for name in pages}
+    if "RECORD_WEIGHTS" in os.environ:
+        record = {file: size for each in weights.values() for file, size in each.items()}
+        RECORDED.write_text(json.dumps(record, indent=0, sort_keys=True) + "\n")
+    recorded, found = json.loads(RECORDED.read_text()), {}
     for name in pages:
-        page = new_page()
-        weights = weigh(visit(page, f"{site_url}/{name}", site_url)[1], site, site_url)
-        plain = not page.locator("article :is(.katex, svg, img, canvas)").count()
-        found[name] = too_heavy(weights, PLAIN_PAGE if plain else ANY_PAGE)
+        article = (site / name).read_text("utf-8").partition("<article")[2]
+        plain = not re.search(r'class="katex|<svg|<img|<canvas', article.partition("</article")[0])
+        found[name] = too_heavy(weights[name], PLAIN_PAGE if plain else ANY_PAGE, recorded)
         with capsys.disabled():
-            print(f"\n{name}: {sum(weights.values()) / 1000:.0f} kB", end="")
-        page.close()
+            print(f"\n{name}: {sum(weights[name].values()) / 1000:.0f} kB{' (plain)' if plain else ''}", end="")
     assert not {name: fault for name, fault in found.items() if fault}
 
 
 def test_a_heavy_page_is_rejected_with_what_grew():
-    assert "icons.js 543000" in too_heavy({"icons.js": 543_000, "page.html": 9_000}, PLAIN_PAGE)
-    assert not too_heavy({"page.html": 9_000}, PLAIN_PAGE)
+    recorded = {"theme.css": 70_000, "page.html": 8_000}
+    said = too_heavy({"theme.css": 70_000, "icons.js": 543_000, "page.html": 9_000}, PLAIN_PAGE, recorded)
+    assert said.startswith("622000 of 200000 bytes; most grown: icons.js 543000 (was not there), page.html 9000 (was 8000)")
+    assert not too_heavy({"page.html": 9_000}, PLAIN_PAGE, recorded)
 
 
 def test_every_icon_is_drawn(site_url, pages, new_page):
@@ -203,7 +223,7 @@ def broken_links(folder):
     parsed = {
         path: Anchors(path.read_text("utf-8"))
         for path in folder.rglob("*.html")
-        if "_static" not in path.parts
+        if "_static" not in path.parts and path.name != "404.html"  # which leads to the site's address
     }
     broken = []
     for path, page in parsed.items():
@@ -239,24 +259,35 @@ def test_a_broken_link_is_found(tmp_path):
     ]
 
 
+def rare_word(name, texts):
+    """Return a long word of this page that no other page has."""
+    words = {page: set(re.findall(r"\b[a-z]{6,14}\b", text.lower())) for page, text in texts.items()}
+    others = set().union(*(found for page, found in words.items() if page != name))
+    return max(words[name] - others, key=lambda word: (len(word), word))
+
+
 @pytest.mark.parametrize("way", ["served", "from a folder"])
-def test_search_finds_words_of_the_chapters(way, site, site_url, pages, new_page):
+def test_search_finds_a_word_of_every_chapter(way, site, site_url, pages, new_page):
     own = site_url if way == "served" else site.as_uri()
-    page, first = new_page(), next(name for name in pages if name.startswith("chapters/"))
-    found, _ = visit(page, f"{own}/{first}", own)
-    word = max(
-        re.findall(r"[a-z]{5,12}", page.locator("article h1, article h2").first.inner_text().lower()), key=len
-    )
-    page.keyboard.press("Control+k")
-    page.locator("#pst-search-dialog input").fill(word)
-    page.keyboard.press("Enter")
-    result = page.locator(f'#search-results a[href*="{first}"]').first
-    result.wait_for()
-    page.get_by_text("Search finished").wait_for()
-    page.wait_for_load_state("networkidle")
-    assert not found
+    texts = {
+        name: " ".join(re.findall(r"<p>([^<]+)", (site / name).read_text("utf-8")))
+        for name in pages
+        if name != "search.html"
+    }
+    page = new_page()
+    for name in (name for name in pages if name.startswith("chapters/")):
+        found, _ = visit(page, f"{own}/{name}", own)
+        page.keyboard.press("Control+k")
+        page.locator("#pst-search-dialog input").fill(rare_word(name, texts))
+        page.keyboard.press("Enter")
+        result = page.locator(f'#search-results a[href*="{name}"]').first
+        result.wait_for()
+        page.get_by_text("Search finished").wait_for()
+        page.wait_for_load_state("networkidle")
+        assert not found
+        page.unroute_all()
     result.click()
-    page.wait_for_url(f"**/{first}*")
+    page.wait_for_url(f"**/{name}*")
 
 
 def test_search_quotes_what_it_found_where_it_may(site_url, new_page):
@@ -277,6 +308,16 @@ def test_every_page_says_what_it_is(site, pages):
                 name
             )  # 160 characters, some of them written as entities
     assert len(set(titles.values())) == len(titles) and len(set(descriptions.values())) == len(descriptions)
+
+
+def test_there_is_one_search_field_and_no_empty_footer(site_url, pages, new_page):
+    page = new_page()
+    for name in pages:
+        page.goto(f"{site_url}/{name}")
+        fields = page.locator("input[type=search]:visible, .search-button-field:visible").count()
+        assert fields == 1 if name != "search.html" else fields >= 1, name
+        empty = page.evaluate("[...document.querySelectorAll('footer')].filter(f => f.offsetHeight && !f.innerText.trim()).length")
+        assert not empty, name
 
 
 def test_the_footer_names_the_books_year_and_authors(site, pages):
@@ -306,11 +347,3 @@ def test_the_mode_is_the_systems_and_changes_by_keyboard(site_url, new_page):
             )
         )
     assert seen == {("light", "light"), ("dark", "dark"), ("auto", "dark")}
-
-
-def test_a_pages_script_stands_in_a_file(site, pages):
-    """A strict content policy forbids scripts within the page and in attributes."""
-    for name in pages:
-        text = (site / name).read_text("utf-8")
-        assert not re.findall(r"<script(?![^>]*\b(?:src|type)=)[^>]*>", text), name
-        assert not re.findall(r"<[a-z][^>]* on[a-z]+=", text), name

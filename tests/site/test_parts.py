@@ -48,15 +48,6 @@ def test_the_repository_is_gits_remote_where_there_is_no_ci(tmp_path):
     assert from_git(tmp_path) == Repository("https://github.com/fork/book", "draft")
 
 
-def test_buttons_point_at_the_fork_and_without_a_repository_there_are_none(small_book):
-    unknown = {"GIT_CEILING_DIRECTORIES": str(small_book.folder.parent)}
-    assert small_book.build(**unknown).returncode == 0
-    assert "github.com" not in small_book.page("intro.html")
-    fork = {"GITHUB_REPOSITORY": "fork/book", "GITHUB_REF_TYPE": "branch", "GITHUB_REF_NAME": "draft"}
-    assert small_book.build(**fork).returncode == 0
-    assert 'href="https://github.com/fork/book"' in small_book.page("intro.html")
-
-
 def test_katex_renders_and_says_what_it_cannot_read():
     assert 'class="katex-display"' in render(r"\begin{aligned}a&=b\\&=c\end{aligned}", display=True)
     assert "<math" in render(r"\sqrt{d_k}")
