@@ -374,18 +374,15 @@ def mask_map(mask, query_names, key_names, title="title.mask"):
 
 @in_style
 def masked_weights(weights, mask, query_names, key_names, title="title.who_asks_whom"):
-    """Draw weights as a map with a dot where the mask hides: a real 0, and not a small number rounded.
+    """Draw weights as a map with a × where the mask hides: a real 0, and not a small number rounded.
 
     Parameters: ``weights`` and ``mask`` ``(n_query, n_key)``, the names of both, ``title`` a key of the table of words.
     """
-    numbers = np.where(mask, np.char.mod("%.2f", weights), "·")
+    numbers = np.where(mask, np.char.mod("%.2f", weights), "×")
     fig = _cells(numbers, weights, query_names, key_names, word(title))
-    best = weights.argmax(axis=-1)
     asked = [
-        word("said.asks_most", query=name, key=key_names[j], weight=row[j])
-        if row[j]
-        else word("said.asks_nobody", query=name)
-        for name, row, j in zip(query_names, weights, best, strict=True)
+        _most(row, name, key_names) if row.any() else word("said.asks_nobody", query=name)
+        for name, row in zip(query_names, weights, strict=True)
     ]
     return Picture(fig, f"{word(title)} {'; '.join(asked)}.")
 

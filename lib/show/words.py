@@ -183,7 +183,7 @@ WORDS = {
     "token.consult": {"en": "consult"},
     "title.mask": {"en": "Whom may each token (row) ask?"},
     "title.cross": {"en": "Whom does each token of the answer (row) ask?"},
-    "title.causal": {"en": "Whom does each token ask of those before it?"},
+    "title.causal": {"en": "Whom does each token ask without the future?"},
     "title.one_word": {"en": "What becomes of one row without the future?"},
     "title.flow": {"en": "How does a token become an output?"},
     "title.halves": {"en": "Which half has which attention?"},

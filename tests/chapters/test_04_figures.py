@@ -30,11 +30,17 @@ def test_an_empty_row_of_a_mask_is_said():
     )
 
 
-def test_a_hidden_weight_is_a_dot_and_a_small_one_a_number():
+def test_a_hidden_weight_is_a_cross_and_a_small_one_a_number():
     mask = causal_mask(8, 8)
     weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, mask).weights
     shown = texts(figures.masked_weights(weights, mask, TOKENS, TOKENS))
-    assert shown.count("·") == 28 and "0.01" in shown and "0.00" not in shown
+    assert shown.count("×") == 28 and "0.01" in shown and "0.00" not in shown
+
+
+def test_all_who_share_the_first_place_are_said():
+    weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, is_causal=True).weights
+    picture = figures.masked_weights(weights, causal_mask(8, 8), TOKENS, TOKENS, "title.causal")
+    assert f"look asks if, you, word most ({weights[5, 0]:.2f})" in picture.description
 
 
 def test_a_row_without_weights_is_said():

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 from torch.nn.attention import bias as torch_bias
 
 from lib import conventions
-from lib.attention import causal_mask, multi_head_attention, padding_mask, scaled_dot_product_attention
+from lib.attention import (
+    causal_mask,
+    multi_head_attention,
+    padding_mask,
+    scaled_dot_product_attention,
+    softmax,
+)
 
 N_QUERY, N_KEY, D_MODEL, N_HEADS, BATCH = 3, 5, 8, 2, 4
 
@@ -166,6 +172,45 @@ def test_nothing_is_changed_in_place():
     before = mask.copy()
     conventions.to_multihead_attention(mask), conventions.to_hidden(mask), conventions.to_additive(mask)
     assert (mask == before).all()
+
+
+# How a library reads a mask, found out by asking
+
+
+def made_up_library(reads):
+    """A library of which nothing is known but what it does with scores of 0 to 4 and a mask."""
+    scores = np.arange(10.0).reshape(2, 5) % 5
+
+    def weights_of(mask=None, is_causal=False):
+        seen = scores if mask is None else reads(scores, mask)
+        return softmax(np.where(conventions.causal_lower_right(2, 5), seen, -np.inf) if is_causal else seen)
+
+    return weights_of
+
+
+def test_a_library_that_adds_everything_is_found_out():
+    answers = conventions.how_it_reads(made_up_library(lambda scores, mask: scores + mask))
+    assert answers["True means"] == "neither"
+    assert answers["whole numbers"] == answers["floats"] == "added"
+    assert answers["is_causal, 2 × 5"] == "4 and 5 keys"  # the lower right corner
+
+
+def test_a_library_that_takes_every_number_for_true_or_false_is_found_out():
+    def averages(scores, mask):
+        return np.where(mask.astype(bool), scores, -1e9)
+
+    answers = conventions.how_it_reads(made_up_library(averages))
+    assert answers["True means"] == "may attend"
+    assert answers["whole numbers"] == answers["floats"] == "neither"
+    assert answers["nobody to ask"] == "weights of 0.2"  # a plain average
+
+
+def test_a_library_where_true_is_hidden_is_asked_about_the_empty_row_in_its_own_way():
+    def hides(scores, mask):
+        return np.where(conventions.from_hidden(mask), scores, -1e9)  # refuses numbers
+
+    answers = conventions.how_it_reads(made_up_library(hides))
+    assert list(answers.values()) == ["hidden", "refused", "refused", "4 and 5 keys", "weights of 0.2"]
 
 
 # What must be refused, and how it says so

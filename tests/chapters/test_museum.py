@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from lib.attention import causal_mask, scaled_dot_product_attention, softmax
+from lib.conventions import how_it_reads
 from lib.show.example import W_K, W_Q, W_V, X
 
 Q, K, V = X @ W_Q, X @ W_K, X @ W_V
@@ -122,14 +123,9 @@ def test_a_large_negative_number_averages_what_is_hidden():
 
 
 def test_what_the_libraries_answered(exhibit):
-    false = torch.zeros(2, 5, dtype=torch.bool)
-    ask = exhibit("answers")
-    answers = (
-        ask(exhibit("this_book"), false),
-        ask(exhibit("torch_function"), false),
-        ask(exhibit("torch_module"), ~false),
-    )
-    assert list(zip(exhibit("QUESTIONS"), *answers, strict=True)) == [
+    answers = [how_it_reads(exhibit(name)) for name in ("this_book", "torch_function", "torch_module")]
+    columns = (found.values() for found in answers)
+    assert list(zip(answers[0], *columns, strict=True)) == [
         ("True means", "may attend", "may attend", "hidden"),
         ("whole numbers", "refused", "refused", "refused"),
         ("floats", "refused", "added", "added"),
