@@ -16,7 +16,7 @@ import urllib.request
 import nbformat
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandbox_there")]
 FULL, QUICK = 15, "\nc.SandboxExecute.cell_seconds = 3\nc.SandboxExecute.total_seconds = 30\n"
 BY_HAND, GRADED, NOT_GRADED = "needs manual grading", "graded", "NOT GRADED"
 STUBBORN = """
