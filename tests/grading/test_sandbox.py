@@ -32,7 +32,7 @@ def said(outputs):
 def test_nothing_of_the_instructors_can_be_seen(run, bench):
     look = f"""
 import os
-for path in ({str(bench.repository)!r}, {str(bench.repository / "lib" / "attention.py")!r}, {str(bench.repository / "exercises")!r}, "/etc/passwd", "/home", "/work"):
+for path in ({str(bench.repository)!r}, {str(bench.repository / "lib" / "attention.py")!r}, {str(bench.repository / "exercises")!r}, "/etc/passwd", "/home", "/root"):
     try:
         print(path, sorted(os.listdir(path)) if os.path.isdir(path) else open(path).read(5))
     except OSError:
