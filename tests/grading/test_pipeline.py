@@ -17,7 +17,7 @@ import nbformat
 import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandbox_there")]
-FULL, QUICK = 15, "\nc.SandboxExecute.cell_seconds = 3\nc.SandboxExecute.total_seconds = 30\n"
+FULL, QUICK = 15, "\nc.SandboxExecute.cell_seconds = 3\nc.SandboxExecute.total_seconds = 60\n"
 BY_HAND, GRADED, NOT_GRADED = "needs manual grading", "graded", "NOT GRADED"
 STUBBORN = """
 import signal

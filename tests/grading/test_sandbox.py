@@ -12,7 +12,7 @@ from grading import execute, processes, sandbox
 from grading.execute import Cell
 
 pytestmark = pytest.mark.usefixtures("sandbox_there")
-LIMITS = sandbox.Limits(cell_seconds=3, total_seconds=20, memory_mb=1024, file_mb=2, folder_mb=4)
+LIMITS = sandbox.Limits(cell_seconds=3, total_seconds=40, memory_mb=1024, file_mb=2, folder_mb=4)
 
 
 @pytest.fixture(scope="module")
