@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from grading import sandbox
 
 LINE_LIMIT = 8 * 2**20  # bytes that the report of one cell may have
-GRACE = 3  # seconds between a cell's own alarm and the end of our patience
+GRACE = 8  # seconds between a cell's own alarm and the end of our patience, on a busy machine
 START = 60  # seconds that Python and numpy may take to start on a busy machine
 
 
@@ -43,16 +43,15 @@ class NoStart(Exception):
 def run(cells, course, limits, sandboxed=True):
     """Execute the cells in order, as often as it takes, and return a `Run`."""
     result, left_out = Run(outputs=[None] * len(cells)), {}
-    deadline = time.monotonic() + limits.total_seconds
-    while True:
-        broke = _attempt(cells, left_out, result.outputs, course, limits, sandboxed, deadline)
+    seconds = limits.total_seconds  # for all attempts together; starting Python does not count
+    while seconds > 0:
+        broke, used = _attempt(cells, left_out, result.outputs, course, limits, sandboxed, seconds)
         if broke is None:
             break
+        seconds -= used
         index, reason = broke
         left_out[index] = reason
         result.outputs[index] = [_stopped(reason)]
-        if time.monotonic() >= deadline:
-            break
     _note(cells, left_out, result, limits)
     return result
 
@@ -74,9 +73,11 @@ def _stopped(reason):
     return {"output_type": "error", "ename": "Stopped", "evalue": reason, "traceback": [f"Stopped: {reason}"]}
 
 
-def _attempt(cells, left_out, outputs, course, limits, sandboxed, deadline):
-    """Run what is not left out, filling ``outputs``. Return None, or the cell that broke the run and why."""
-    todo = [index for index in range(len(cells)) if index not in left_out]
+def _attempt(cells, left_out, outputs, course, limits, sandboxed, seconds):
+    """Run what is not left out, filling ``outputs``.
+
+    Return the cell that broke the run and why, or None if none did; and the seconds that were used.
+    """
     job = {
         "limits": limits.for_runner(),
         "cells": [{"kind": c.kind, "source": c.source, "skip": i in left_out} for i, c in enumerate(cells)],
@@ -87,17 +88,24 @@ def _attempt(cells, left_out, outputs, course, limits, sandboxed, deadline):
     ):
         process.send(job)
         if process.next(START) != {"ready": True}:
-            raise NoStart(
-                "the process for submitted code did not start: " + (sandbox.missing() or "try it again")
-            )
-        for index in todo:
-            left = min(limits.cell_seconds + GRACE, deadline - time.monotonic())
-            message = process.next(max(left, 0.1))
-            if message == "silence":
-                return index, "it could not be stopped in time"
-            if not isinstance(message, dict) or message.get("cell") != index:
-                return index, "it ended the Python process (exit, crash or memory)"
-            outputs[index] = message["outputs"]
+            why = sandbox.missing() or "try it again"
+            raise NoStart(f"the process for submitted code did not start: {why}")
+        started = time.monotonic()
+        broke = _listen(process, cells, left_out, outputs, limits.cell_seconds + GRACE, started + seconds)
+        return broke, time.monotonic() - started
+
+
+def _listen(process, cells, left_out, outputs, cell_seconds, deadline):
+    """Take one message for each cell that runs."""
+    for index in range(len(cells)):
+        if index in left_out:
+            continue
+        message = process.next(max(min(cell_seconds, deadline - time.monotonic()), 0.1))
+        if message == "silence":
+            return index, "it could not be stopped in time"
+        if not isinstance(message, dict) or message.get("cell") != index:
+            return index, "it ended the Python process (exit, crash or memory)"
+        outputs[index] = message["outputs"]
     return None
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from grading.__main__ import parser
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandbox_there")]
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ import urllib.request
 import nbformat
 import pytest
 
-pytestmark = pytest.mark.slow
-FULL, QUICK = 15, "\nc.SandboxExecute.cell_seconds = 3\nc.SandboxExecute.total_seconds = 30\n"
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandbox_there")]
+FULL, QUICK = 15, "\nc.SandboxExecute.cell_seconds = 3\nc.SandboxExecute.total_seconds = 60\n"
 BY_HAND, GRADED, NOT_GRADED = "needs manual grading", "graded", "NOT GRADED"
 STUBBORN = """
 import signal

@@ -5,6 +5,8 @@ import shutil
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 
 from grading import leaks, release
 from grading.course import Course, Problem
@@ -113,6 +115,15 @@ def test_a_leak_on_the_way_is_refused_and_the_old_page_stays(course, monkeypatch
     with pytest.raises(Problem, match=f"can be read there: {PLANTED}"):
         release.release(course, "lookup")
     assert course.release("lookup").read_bytes() == page
+
+
+@pytest.mark.slow
+def test_students_can_run_it_in_a_jupyter_kernel(bench, assignment, tmp_path):
+    """Filled in, every instant check passes; untouched, the first answer says what to do."""
+    options = {"timeout": 120, "kernel_name": "python3", "resources": {"metadata": {"path": str(tmp_path)}}}
+    NotebookClient(bench.solved(assignment), **options).execute()
+    with pytest.raises(CellExecutionError, match="Replace this line with your answer"):
+        NotebookClient(bench.released(assignment), **options).execute()
 
 
 def test_an_unknown_name_gets_a_list_of_the_known_ones(course):

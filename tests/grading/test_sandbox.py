@@ -11,7 +11,8 @@ import pytest
 from grading import execute, processes, sandbox
 from grading.execute import Cell
 
-LIMITS = sandbox.Limits(cell_seconds=3, total_seconds=20, memory_mb=1024, file_mb=2, folder_mb=4)
+pytestmark = pytest.mark.usefixtures("sandbox_there")
+LIMITS = sandbox.Limits(cell_seconds=3, total_seconds=40, memory_mb=1024, file_mb=2, folder_mb=4)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def said(outputs):
 def test_nothing_of_the_instructors_can_be_seen(run, bench):
     look = f"""
 import os
-for path in ({str(bench.repository)!r}, {str(bench.repository / "lib" / "attention.py")!r}, {str(bench.repository / "exercises")!r}, "/etc/passwd", "/home", "/work"):
+for path in ({str(bench.repository)!r}, {str(bench.repository / "lib" / "attention.py")!r}, {str(bench.repository / "exercises")!r}, "/etc/passwd", "/home", "/root"):
     try:
         print(path, sorted(os.listdir(path)) if os.path.isdir(path) else open(path).read(5))
     except OSError:
