@@ -9,16 +9,19 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import threading
+import time
+import urllib.request
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent
-SLOW_FIXTURES = {"site", "small_book"}
+SLOW_FIXTURES = {"site", "small_book", "book", "lab"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # The book under test is built as the workflow of a fork builds it: with buttons, and with an address.
 FORK = {
@@ -227,3 +230,52 @@ def nbformat_text(notebook):
 def small_book(tmp_path):
     """A book of one's own."""
     return SmallBook(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def environment():
+    """The environment for processes that import the book: its root is importable, no site is being built."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LOOK_IT_UP_")}
+    return kept | {"PYTHONPATH": str(ROOT), "PATH": path, "OPENBLAS_NUM_THREADS": "1"}
+
+
+@pytest.fixture(scope="session")
+def start_jupyterlab(environment):
+    """A function that serves a folder with JupyterLab, with nothing of the reader's own settings: its address."""
+    servers = []
+
+    def start(folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        own = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+        lab = {f"JUPYTERLAB_{name}_DIR": str(folder / name.lower()) for name in ("SETTINGS", "WORKSPACES")}
+        options = ["--no-browser", "--allow-root", f"--port={port}", "--IdentityProvider.token="]
+        options += [f"--ServerApp.root_dir={folder}", "--ServerApp.port_retries=0", "--LabApp.news_url="]
+        options += ["--LabApp.expose_app_in_browser=True"]
+        options += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+        log = folder / "log"
+        with log.open("w") as out:
+            command = ["jupyter-lab", *options]
+            servers.append(subprocess.Popen(command, env=environment | own | lab, stdout=out, stderr=out))
+        wait_until_it_answers(f"http://127.0.0.1:{port}/api", servers[-1], log)
+        return f"http://127.0.0.1:{port}"
+
+    yield start
+    for server in servers:
+        server.terminate()
+        server.wait(30)
+
+
+def wait_until_it_answers(address, server, log, seconds=120):
+    """Ask an address again and again until it answers; say what the log says if it does not."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=30):
+                return
+        except OSError:
+            if server.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"JupyterLab did not start: {log.read_text('utf-8')}") from None
+            time.sleep(0.1)

@@ -53,7 +53,7 @@ def scaling(d_k=64, scaled=False):
     plt.show()"""
 CONFIG = """title: Benchmark
 only_build_toc_files: true
-execute: {execute_notebooks: cache, timeout: 300}
+execute: {execute_notebooks: cache, timeout: 90}
 sphinx: {config: {extensions: [%s], html_context: {default_mode: auto}, nb_ipywidgets_js: {}}}
 """
 EXTENSIONS = "sphinx_copybutton, myst_nb, jupyter_book, sphinx_external_toc, sphinx_book_theme"

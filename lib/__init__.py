@@ -1,0 +1,1 @@
+"""The mathematics of the book: `attention.py` first of all; `show/` is what shows it."""

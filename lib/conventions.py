@@ -17,6 +17,7 @@ causal, by a corner   PyTorch's ``nn.attention.bias``      ``causal_…``
 ====================  ===================================  ===========================
 
 No function guesses: what could be read in two ways is refused, with a line that says what to call instead.
+And for a library that is not in the table, `how_it_reads` finds out by asking.
 """
 
 from math import inf
@@ -33,6 +34,7 @@ __all__ = [
     "from_hidden",
     "from_multihead_attention",
     "from_ones",
+    "how_it_reads",
     "to_additive",
     "to_hidden",
     "to_multihead_attention",
@@ -372,6 +374,90 @@ def causal_lower_right(n_query, n_key, *, like=None):
            [1, 1, 1, 1, 1]])
     """
     return causal_mask(n_query, n_key, offset=n_key - n_query, like=like)
+
+
+REFUSALS = (TypeError, ValueError, RuntimeError, AssertionError)
+
+
+def how_it_reads(weights_of):
+    """Find out how a library reads a mask: put five questions to it, and look at the weights that come back.
+
+    Parameters
+    ----------
+    weights_of : function of ``mask`` and ``is_causal``, both optional, that calls the library with two or more
+        queries, more keys than that, and no two scores of a row far apart. It returns the weights
+        ``(n_query, n_key)``.
+
+    Returns
+    -------
+    dict from question to answer, in words
+        - what True means: a mask has a single True, and its key gets all the weight ("may attend") or none
+          ("hidden"), or else "neither";
+        - what is done with a mask of whole numbers, and of floats: "added" to the scores, "refused", or "neither";
+        - how many keys the first two queries see with ``is_causal=True``, where n_query and n_key differ;
+        - what a query gets that may attend to nothing: "NaN", or the largest of its weights.
+
+    Raises
+    ------
+    Whatever the library raises without a mask, or for a boolean mask.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lib.attention import scaled_dot_product_attention
+    >>> q, k = np.eye(2, 4), np.eye(5, 4)
+    >>> def this_book(mask=None, is_causal=False):
+    ...     return scaled_dot_product_attention(q, k, k, mask, is_causal=is_causal).weights
+    >>> for question, answer in how_it_reads(this_book).items():
+    ...     print(f"{question}: {answer}")
+    True means: may attend
+    whole numbers: refused
+    floats: refused
+    is_causal, 2 × 5: refused
+    nobody to ask: weights of 0
+    """
+    free = weights_of()  # (n_query, n_key), without a mask
+    xp, n_key = array_namespace(free), free.shape[-1]
+    nowhere = xp.zeros(free.shape, dtype=xp.bool, device=device(free))
+    last = nowhere | (xp.arange(n_key, device=device(free)) == n_key - 1)  # one True in each row
+    true_means = {1.0: "may attend", 0.0: "hidden"}.get(float(weights_of(mask=last)[0, -1]), "neither")
+    hide_all = _invert(nowhere) if true_means == "hidden" else nowhere
+    return {
+        "True means": true_means,
+        "whole numbers": _is_added(weights_of, free, 2 * xp.astype(last, xp.int64)),
+        "floats": _is_added(weights_of, free, 2 * xp.astype(last, free.dtype)),
+        f"is_causal, {free.shape[0]} × {n_key}": _what_is_causal(weights_of),
+        "nobody to ask": _what_an_empty_row_gets(weights_of(mask=hide_all)),
+    }
+
+
+def _is_added(weights_of, free, numbers):
+    """Say whether a mask of numbers is added to the scores; ``free`` are the weights without it."""
+    xp = array_namespace(free)
+    try:
+        found = weights_of(mask=numbers)
+    except REFUSALS:
+        return "refused"
+    # A number added to a score multiplies e to the score, and so the share of that key, by e to the number.
+    shares = free * xp.exp(xp.astype(numbers, free.dtype))
+    expected = shares / xp.sum(shares, axis=-1, keepdims=True)
+    return "added" if float(xp.max(xp.abs(found - expected))) < 1e-5 else "neither"
+
+
+def _what_is_causal(weights_of):
+    """Say how many keys the first two queries see with ``is_causal=True``."""
+    try:
+        seen = weights_of(is_causal=True) > 0
+    except REFUSALS:
+        return "refused"
+    first, second = (int(array_namespace(seen).count_nonzero(seen[i, :])) for i in (0, 1))
+    return f"{first} and {second} keys"
+
+
+def _what_an_empty_row_gets(weights):
+    """Say what the weights of a query are that may attend to nothing."""
+    xp = array_namespace(weights)
+    return "NaN" if bool(xp.any(xp.isnan(weights))) else f"weights of {float(xp.max(weights)):g}"
 
 
 # What follows checks arguments. Every message says what was given, what was wanted and how to fix it.

@@ -6,7 +6,6 @@ folder, and `inline_script` lets a Content-Security-Policy name its hash. No oth
 """
 
 import hashlib
-import os
 import re
 from pathlib import Path
 
@@ -52,8 +51,7 @@ def _digest():
 
 
 def setup(app):
-    """Tell the kernels that a site is being built, and put modules where they are needed."""
-    os.environ["LOOK_IT_UP_STATIC"] = "1"  # the kernels that myst-nb starts inherit it
+    """Put modules where they are needed. That a site is being built, `sphinx_ext.explorers` tells the kernels."""
     app.add_config_value("hands_on_digest", _digest(), "html")  # a changed module: every page is written again
     app.connect("builder-inited", _add_static_file)
     app.connect("html-page-context", _add_modules)

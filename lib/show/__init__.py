@@ -1,0 +1,1 @@
+"""What shows the mathematics: words, pictures, explorers. See the head of each module."""

@@ -16,7 +16,7 @@
 stands under the picture, it is the alternative text, and a screen reader announces it.
 
 Where it stands: above `frames.py` and `svg.py`; it knows nothing of attention. The build of the book sets
-``LOOKUP_FRAMES`` for the kernels that it starts (see ``sphinx_ext/explorers.py``): then every frame is drawn
+``LOOK_IT_UP_FRAMES`` for the kernels that it starts (see ``sphinx_ext/explorers.py``): then every frame is drawn
 and put into the page, with plain HTML controls. The page's own script, ``static/explore.js``, swaps frames.
 """
 
@@ -37,7 +37,7 @@ from lib.show.words import word
 
 __all__ = ["choice", "explore", "slider", "switch"]
 
-FRAMES_FOLDER = "LOOKUP_FRAMES"  # set while the book is built: where frames are remembered
+FRAMES_FOLDER = "LOOK_IT_UP_FRAMES"  # set while the book is built: where frames are remembered
 MOST_FRAMES = (
     400  # every combination of options is a frame of the page: about 1 kB and a tenth of a second each
 )

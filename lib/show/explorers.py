@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.patches import Rectangle
 
 from lib.attention import causal_mask, padding_mask, scaled_dot_product_attention, softmax, window_mask
+from lib.scaling import jacobian_norm
 from lib.show import hands_on
 from lib.show.example import (
     BOOKS,
@@ -135,21 +136,11 @@ def random_scores(d_k):
     return random.standard_normal((N_QUERIES, d_k)) @ random.standard_normal((N_KEYS, d_k)).T
 
 
-def gradient_norm(weights):
-    """Return the Frobenius norm of the softmax's Jacobian, J = diag(a) − aaᵀ, for each row of weights.
-
-    >>> gradient_norm(np.array([[0.5, 0.5], [1.0, 0.0]]))
-    array([0.5, 0. ])
-    """
-    jacobian = weights[:, :, None] * np.eye(weights.shape[-1]) - weights[:, :, None] * weights[:, None, :]
-    return np.sqrt((jacobian**2).sum(axis=(-2, -1)))
-
-
 def draw_scaling(fig, d_k, scaled):
     """Draw how far the scores spread, the weights of a typical query, and every query's gradient."""
     scores = random_scores(d_k) / (np.sqrt(d_k) if scaled else 1)
     weights = softmax(scores)
-    gradients = gradient_norm(weights)
+    gradients = jacobian_norm(weights)
     typical = int(np.argsort(gradients)[N_QUERIES // 2])
     lost = (gradients < ALMOST_NOTHING).mean()
 

@@ -25,15 +25,27 @@ def shelf_map(keys, names, query):
     """
     fig, ax = new_figure(height=3.6)
     for (x, y), name in zip(keys, names, strict=True):
-        ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": BLUE, "shrinkA": 0, "shrinkB": 0})
+        ax.annotate(
+            "", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": BLUE, "shrinkA": 0, "shrinkB": 0}
+        )
         below = y < 0
         ax.text(x, y + (-0.12 if below else 0.1), name, ha="center", va="top" if below else "bottom")
     (x, y), *_ = query
-    ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 3, "shrinkA": 0, "shrinkB": 0})
+    ax.annotate(
+        "",
+        (x, y),
+        (0, 0),
+        arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 3, "shrinkA": 0, "shrinkB": 0},
+    )
     ax.text(x + 0.12, y - 0.05, word("shelf.your_query"), weight="bold", va="center")
     ax.axhline(0, color=FAINT, lw=0.8)
     ax.axvline(0, color=FAINT, lw=0.8)
-    ax.set(xlim=(-2.9, 3.1), ylim=(-2.1, 2.6), xlabel=word("shelf.science_axis"), ylabel=word("shelf.people_axis"))
+    ax.set(
+        xlim=(-2.9, 3.1),
+        ylim=(-2.1, 2.6),
+        xlabel=word("shelf.science_axis"),
+        ylabel=word("shelf.people_axis"),
+    )
     ax.set(xticks=range(-2, 4), yticks=range(-2, 3), title=word("title.shelf_map"))
     places = "; ".join(f"{name} ({x:g}, {y:g})" for name, (x, y) in zip(names, keys, strict=True))
     return Picture(fig, word("said.shelf_map", places=places, x=query[0][0], y=query[0][1]))
@@ -76,14 +88,22 @@ def temperature_bars(weights, temperatures, names):
         ax.barh(places, row, color=BLUE, height=0.7)
         for place, weight in zip(places, row, strict=True):
             inside = weight > 0.6
-            ax.text(weight + (-0.05 if inside else 0.05), place, f"{weight:.2f}", va="center", ha="right" if inside else "left")
+            ax.text(
+                weight + (-0.05 if inside else 0.05),
+                place,
+                f"{weight:.2f}",
+                va="center",
+                ha="right" if inside else "left",
+            )
         ax.set(xticks=[], xlim=(0, 1.02), title=f"T = {temperature:g}")
         ax.set(yticks=places, yticklabels=names)
         ax.spines["bottom"].set_visible(False)
         ax.tick_params(left=False)
     axes[0].invert_yaxis()
     fig.text(0.02, 0.93, word("title.temperature"), weight="bold")
-    rows = "; ".join(f"T = {t:g}: {_listed(row, names)}" for row, t in zip(weights, temperatures, strict=True))
+    rows = "; ".join(
+        f"T = {t:g}: {_listed(row, names)}" for row, t in zip(weights, temperatures, strict=True)
+    )
     return Picture(fig, f"{word('title.temperature')} {rows}.")
 
 
@@ -123,7 +143,15 @@ def queries_and_keys(queries, keys, names, topics=None):
     fig, axes = new_figure(height=1.45 + 0.36 * len(names), ncols=2)
     fig.subplots_adjust(left=0.11, right=0.99, wspace=0.22, bottom=0.03, top=0.42)
     for ax, table, title in zip(axes, (queries, keys), ("title.looks_for", "title.found_by"), strict=True):
-        _grid(ax, table, names, topics, numbers="{:g}", shaded=table / max(queries.max(), keys.max()), turned=True)
+        _grid(
+            ax,
+            table,
+            names,
+            topics,
+            numbers="{:g}",
+            shaded=table / max(queries.max(), keys.max()),
+            turned=True,
+        )
         ax.text(-0.5, -3.35, word(title), weight="bold")
     rows = "; ".join(
         word("said.looks_for", token=name, query=_listed_columns(q, topics), key=_listed_columns(k, topics))
@@ -139,15 +167,20 @@ def matrices(parts, row_names):
     Parameters: ``parts`` a list of ``(name, array)``, ``row_names`` of the tokens.
     """
     widths = [array.shape[-1] for _, array in parts]
-    fig, axes = new_figure(height=0.95 + 0.36 * len(row_names), ncols=len(parts), width_ratios=widths, squeeze=False)
-    fig.subplots_adjust(left=0.11, right=0.99, wspace=0.35, bottom=0.03, top=1 - 0.62 / (0.95 + 0.36 * len(row_names)))
+    fig, axes = new_figure(
+        height=0.95 + 0.36 * len(row_names), ncols=len(parts), width_ratios=widths, squeeze=False
+    )
+    fig.subplots_adjust(
+        left=0.11, right=0.99, wspace=0.35, bottom=0.03, top=1 - 0.62 / (0.95 + 0.36 * len(row_names))
+    )
     for ax, (name, array) in zip(axes[0], parts, strict=True):
         names = row_names if ax is axes[0][0] else [""] * len(row_names)
         shaded = np.abs(array) / np.abs(array).max()
         _grid(ax, array, names, [""] * array.shape[-1], numbers="{:g}", shaded=shaded)
         ax.set_title(f"{name}\n{array.shape[0]} × {array.shape[1]}", loc="left", fontsize=12)
     said = "; ".join(
-        f"{name}, {array.shape[0]} × {array.shape[1]}: " + ", ".join(str(row.tolist()) for row in np.round(array, 3))
+        f"{name}, {array.shape[0]} × {array.shape[1]}: "
+        + ", ".join(str(row.tolist()) for row in np.round(array, 3))
         for name, array in parts
     )
     return Picture(fig, f"{said}.")
@@ -159,7 +192,9 @@ def _grid(ax, array, row_names, column_names, numbers, shaded, turned=False):
     for i in range(n_row):
         for j in range(n_column):
             colour = shade(max(0.0, min(1.0, shaded[i, j])))
-            ax.fill([j - 0.5, j + 0.5, j + 0.5, j - 0.5], [i - 0.5, i - 0.5, i + 0.5, i + 0.5], color=colour, lw=0)
+            ax.fill(
+                [j - 0.5, j + 0.5, j + 0.5, j - 0.5], [i - 0.5, i - 0.5, i + 0.5, i + 0.5], color=colour, lw=0
+            )
             ax.text(j, i, numbers.format(array[i, j]), ha="center", va="center")
     ax.set(xlim=(-0.5, n_column - 0.5), ylim=(n_row - 0.5, -0.5))
     ax.set(yticks=range(n_row), yticklabels=row_names, xticks=range(n_column))
@@ -186,7 +221,13 @@ def hull(values, outputs, names, axes_names):
         ax.text(x + 0.08, y + 0.08, word("hull.value_of", token=name), va="bottom")
     for name, (x, y) in zip(names, outputs, strict=True):
         ax.text(x - 0.08, y - 0.06, word("hull.output_of", token=name), ha="right", va="top")
-    ax.set(xlim=(-0.4, 4.2), ylim=(-0.4, 2.6), xlabel=axes_names[0], ylabel=axes_names[1], title=word("title.hull"))
+    ax.set(
+        xlim=(-0.4, 4.2),
+        ylim=(-0.4, 2.6),
+        xlabel=axes_names[0],
+        ylabel=axes_names[1],
+        title=word("title.hull"),
+    )
     said = "; ".join(
         word("said.hull", token=name, vx=v[0], vy=v[1], ox=o[0], oy=o[1])
         for name, v, o in zip(names, values, outputs, strict=True)
@@ -225,7 +266,9 @@ def walks(paths, formula):
     ax.set(xlim=(0, steps[-1] * 1.16), xticks=steps[:: len(steps) // 4], title=word("title.walk"))
     ax.set(xlabel=word("walk.components"), ylabel=word("walk.sum"))
     inside = (np.abs(paths[:, -1]) <= formula[-1]).sum()
-    said = word("said.walk", n=len(paths), steps=steps[-1], inside=inside, sd=formula[-1], three=3 * formula[-1])
+    said = word(
+        "said.walk", n=len(paths), steps=steps[-1], inside=inside, sd=formula[-1], three=3 * formula[-1]
+    )
     return Picture(fig, f"{word('title.walk')} {said}")
 
 
@@ -331,18 +374,15 @@ def mask_map(mask, query_names, key_names, title="title.mask"):
 
 @in_style
 def masked_weights(weights, mask, query_names, key_names, title="title.who_asks_whom"):
-    """Draw weights as a map with a dot where the mask hides: a real 0, and not a small number rounded.
+    """Draw weights as a map with a × where the mask hides: a real 0, and not a small number rounded.
 
     Parameters: ``weights`` and ``mask`` ``(n_query, n_key)``, the names of both, ``title`` a key of the table of words.
     """
-    numbers = np.where(mask, np.char.mod("%.2f", weights), "·")
+    numbers = np.where(mask, np.char.mod("%.2f", weights), "×")
     fig = _cells(numbers, weights, query_names, key_names, word(title))
-    best = weights.argmax(axis=-1)
     asked = [
-        word("said.asks_most", query=name, key=key_names[j], weight=row[j])
-        if row[j]
-        else word("said.asks_nobody", query=name)
-        for name, row, j in zip(query_names, weights, best, strict=True)
+        _most(row, name, key_names) if row.any() else word("said.asks_nobody", query=name)
+        for name, row in zip(query_names, weights, strict=True)
     ]
     return Picture(fig, f"{word(title)} {'; '.join(asked)}.")
 

@@ -5,8 +5,9 @@ Where it stands: this is their Python side. What they show and compute in the br
 `lib.show.words`; the attention, the books and the tokens come from the caller.
 
 With a kernel both are `anywidget` widgets: move one, and read ``w.weights`` in the next cell. While the site is built
-(``LOOK_IT_UP_STATIC=1``) they are plain objects that write themselves as HTML: the default state, drawn by the same
-module in V8 (`mini-racer`), and beside it the numbers that the module goes on with once `sphinx_ext.hands_on` has put it on the page.
+(``LOOK_IT_UP_FRAMES`` is set, as for `explore`) they are plain objects that write themselves as HTML: the default
+state, drawn by the same module in V8 (`mini-racer`), and beside it the numbers that the module goes on with once
+`sphinx_ext.hands_on` has put it on the page.
 """
 
 import json
@@ -45,14 +46,23 @@ class Array(traitlets.TraitType):
         array = _as_array(self.name, value)
         wanted = tuple(len(getattr(owner, n)) if isinstance(n, str) else n for n in self.shape)
         if array.ndim == len(wanted):
-            wanted = tuple(given if n is None else n for n, given in zip(wanted, array.shape, strict=True))  # None: any
+            wanted = tuple(
+                given if n is None else n for n, given in zip(wanted, array.shape, strict=True)
+            )  # None: any
         if array.shape != wanted:
             shape = ", ".join("any" if n is None else str(n) for n in wanted)
-            raise ValueError(f"{self.name} must have the shape ({shape}), got {array.shape}: give one row a {self._rows()}")
+            raise ValueError(
+                f"{self.name} must have the shape ({shape}), got {array.shape}: give one row a {self._rows()}"
+            )
         if self.dtype is bool and array.dtype != bool:
-            raise TypeError(f"{self.name} must be boolean, True = may attend, got {array.dtype}: for ones and zeros write {self.name} == 1")
+            raise TypeError(
+                f"{self.name} must be boolean, True = may attend, got {array.dtype}: "
+                f"for ones and zeros write {self.name} == 1"
+            )
         if not np.isfinite(array).all():
-            raise ValueError(f"{self.name} must be finite, got {array[~np.isfinite(array)][0]}: replace it by a number")
+            raise ValueError(
+                f"{self.name} must be finite, got {array[~np.isfinite(array)][0]}: replace it by a number"
+            )
         array = np.array(array, dtype=self.dtype)
         array.flags.writeable = False
         return array
@@ -65,9 +75,13 @@ def _as_array(name, value):
     try:
         array = np.asarray(value)
     except ValueError:
-        raise ValueError(f"{name} must be a rectangular array, got rows of several lengths: make them equally long") from None
+        raise ValueError(
+            f"{name} must be a rectangular array, got rows of several lengths: make them equally long"
+        ) from None
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, got {array.dtype}: give a list of lists of numbers, or an array")
+        raise TypeError(
+            f"{name} must hold real numbers, got {array.dtype}: give a list of lists of numbers, or an array"
+        )
     return array
 
 
@@ -77,7 +91,11 @@ class Temperature(traitlets.TraitType):
     def __init__(self):
         """Tell the browser ``null`` for infinity, which JSON does not know."""
         super().__init__(1.0)
-        self.tag(sync=True, to_json=lambda t, _: None if t == inf else t, from_json=lambda t, _: inf if t is None else t)
+        self.tag(
+            sync=True,
+            to_json=lambda t, _: None if t == inf else t,
+            from_json=lambda t, _: inf if t is None else t,
+        )
 
     def validate(self, owner, value):
         """Return the temperature as a float, or say what it may be."""
@@ -86,7 +104,9 @@ class Temperature(traitlets.TraitType):
         except (TypeError, ValueError):
             raise TypeError(f"temperature must be a number, got {value!r}: 1 is the plain softmax") from None
         if temperature != 0 and not temperature >= 1e-9:
-            raise ValueError(f"temperature must be 0 or at least 1e-9, got {value!r}: 0 is the hard lookup, math.inf the plain average")
+            raise ValueError(
+                f"temperature must be 0 or at least 1e-9, got {value!r}: 0 is the hard lookup, math.inf the plain average"
+            )
         return temperature
 
 
@@ -100,7 +120,9 @@ class _HandsOn(traitlets.HasTraits):
     def to_json(self):
         """Return the synced traits as JSON, as the browser gets them."""
         traits = self.traits(sync=True)
-        plain = {n: t.metadata.get("to_json", lambda x, _: x)(getattr(self, n), self) for n, t in traits.items()}
+        plain = {
+            n: t.metadata.get("to_json", lambda x, _: x)(getattr(self, n), self) for n, t in traits.items()
+        }
         return json.dumps(plain, ensure_ascii=False, sort_keys=True)
 
     def to_html(self):
@@ -121,15 +143,19 @@ def _draw(module, state):
     from py_mini_racer import JSEvalException, MiniRacer  # here, because only the build of the site needs it
 
     script = (STATIC / f"{module}.js").read_text("utf-8")
-    script = re.sub(r"^export (default )?", "", script, flags=re.MULTILINE)  # a plain script: V8 alone has no modules
+    script = re.sub(
+        r"^export (default )?", "", script, flags=re.MULTILINE
+    )  # a plain script: V8 alone has no modules
     try:
         return MiniRacer().eval(f"{script}\npage({state})")
     except JSEvalException as error:
-        raise RuntimeError(f"{module}.js failed to draw its default state: {str(error).splitlines()[0]}") from None
+        raise RuntimeError(
+            f"{module}.js failed to draw its default state: {str(error).splitlines()[0]}"
+        ) from None
 
 
 def _is_static():
-    return os.environ.get("LOOK_IT_UP_STATIC", "") not in ("", "0")
+    return bool(os.environ.get("LOOK_IT_UP_FRAMES"))
 
 
 class Shelf(_HandsOn):
@@ -191,7 +217,9 @@ class MaskEditor(_HandsOn):
     @traitlets.validate("row")
     def _check_row(self, proposal):
         if not 0 <= proposal.value < len(self.tokens):
-            raise ValueError(f"row must lie between 0 and {len(self.tokens) - 1}, got {proposal.value}: it counts the tokens from 0")
+            raise ValueError(
+                f"row must lie between 0 and {len(self.tokens) - 1}, got {proposal.value}: it counts the tokens from 0"
+            )
         return proposal.value
 
 
@@ -240,12 +268,23 @@ def shelf(names, key, value, query, *, attention, components, axes=("x", "y"), t
     array([[8.98]])
     """
     if len(names) < 2:
-        raise ValueError(f"a shelf needs at least 2 books, got {len(names)}: with one there is nothing to choose")
+        raise ValueError(
+            f"a shelf needs at least 2 books, got {len(names)}: with one there is nothing to choose"
+        )
     query = _as_array("query", query)
     query = query[None, :] if query.ndim == 1 else query
     cls = Shelf if _is_static() else _LiveShelf
-    widget = cls(attention=attention, words=templates("shelf"), names=list(names), components=list(components), axes=list(axes),
-                 query=query, key=key, value=value, temperature=temperature)  # fmt: skip
+    widget = cls(
+        attention=attention,
+        words=templates("shelf"),
+        names=list(names),
+        components=list(components),
+        axes=list(axes),
+        query=query,
+        key=key,
+        value=value,
+        temperature=temperature,
+    )
     widget.start = {
         "query": widget.query.tolist(),
         "key": widget.key.tolist(),
@@ -259,7 +298,9 @@ def shelf(names, key, value, query, *, attention, components, axes=("x", "y"), t
 
 def _check_inside(name, points):
     if np.abs(points).max() > 3:
-        raise ValueError(f"{name} must lie between -3 and 3 to be in the picture, got {points[np.abs(points) > 3][0]}: scale it down")
+        raise ValueError(
+            f"{name} must lie between -3 and 3 to be in the picture, got {points[np.abs(points) > 3][0]}: scale it down"
+        )
 
 
 def mask_editor(tokens, query, key, value, *, attention, mask=None, row=0, real=None, left=2):
@@ -303,7 +344,9 @@ def mask_editor(tokens, query, key, value, *, attention, mask=None, row=0, real=
     _check_between("left", left, 0, n)
     widths = {name: _as_array(name, x).shape[-1:] for name, x in {"query": query, "key": key}.items()}
     if widths["query"] != widths["key"]:
-        raise ValueError(f"query and key must share their last axis (d_k), got {widths['query']} and {widths['key']}: project both alike")
+        raise ValueError(
+            f"query and key must share their last axis (d_k), got {widths['query']} and {widths['key']}: project both alike"
+        )
     cls = MaskEditor if _is_static() else _LiveMaskEditor
     mask = np.ones((n, n), dtype=bool) if mask is None else mask
     return cls(attention=attention, words=templates("mask"), tokens=list(tokens), query=query, key=key, value=value,

@@ -94,7 +94,9 @@ WORDS = {
     },
     # explorers: masks
     "token.pad": {"en": "pad"},
-    "masks.question": {"en": "Under which mask does a row have nothing to attend to, and what are its weights?"},
+    "masks.question": {
+        "en": "Under which mask does a row have nothing to attend to, and what are its weights?"
+    },
     "masks.mask": {"en": "mask"},
     "masks.row": {"en": "query"},
     "masks.none": {"en": "none"},
@@ -181,7 +183,7 @@ WORDS = {
     "token.consult": {"en": "consult"},
     "title.mask": {"en": "Whom may each token (row) ask?"},
     "title.cross": {"en": "Whom does each token of the answer (row) ask?"},
-    "title.causal": {"en": "Whom does each token ask of those before it?"},
+    "title.causal": {"en": "Whom does each token ask without the future?"},
     "title.one_word": {"en": "What becomes of one row without the future?"},
     "title.flow": {"en": "How does a token become an output?"},
     "title.halves": {"en": "Which half has which attention?"},
@@ -245,11 +247,15 @@ WORDS = {
     "shelf.say_most": {"en": "The query asks most of {names} ({weight}); the blend is {blend}."},
     "shelf.say_tie": {"en": "The query asks equally of {names} ({weight} each); the blend is {blend}."},
     "shelf.say_hard": {"en": "Hard lookup: {names} gets all the weight; the blend is its value, {blend}."},
-    "shelf.say_hard_tie": {"en": "Hard lookup, and a tie: {names} share the weight ({weight} each); the blend is {blend}."},
+    "shelf.say_hard_tie": {
+        "en": "Hard lookup, and a tie: {names} share the weight ({weight} each); the blend is {blend}."
+    },
     "shelf.say_average": {
         "en": "Plain average: every book has the weight {weight}, wherever the query stands; the blend is {blend}."
     },
-    "shelf.say_swapped": {"en": "The values stand at other books now; the weights do not ask for values, so they stay."},
+    "shelf.say_swapped": {
+        "en": "The values stand at other books now; the weights do not ask for values, so they stay."
+    },
     "shelf.and": {"en": "and"},
     "shelf.still": {"en": "Without scripts this picture does not move."},
     # The mask editor: which query may attend to which key.
@@ -282,9 +288,7 @@ WORDS = {
     "mask.say_row": {
         "en": "Token {i} {token} sees {n} of {all} keys and gives most weight to {names} ({weight}); its output is {output}."
     },
-    "mask.say_empty": {
-        "en": "Token {i} {token} sees no key at all: its weights are 0, so its output is 0."
-    },
+    "mask.say_empty": {"en": "Token {i} {token} sees no key at all: its weights are 0, so its output is 0."},
     "mask.and": {"en": "and"},
     "mask.still": {"en": "Without scripts this picture does not change."},
 }
@@ -306,7 +310,9 @@ def templates(*groups):
     ('Swap the values', 'query')
     """
     alone = {key: _row(key) for key in WORDS if "." not in key}
-    grouped = {key.partition(".")[2]: _row(key) for key in WORDS if key.partition(".")[0] in groups and "." in key}
+    grouped = {
+        key.partition(".")[2]: _row(key) for key in WORDS if key.partition(".")[0] in groups and "." in key
+    }
     return alone | grouped
 
 

@@ -42,7 +42,7 @@ def library_claims():
     for j, book in enumerate(["A History of Rome", "Garden Plants", "Fairy Tales"], start=2):
         yield f"| {book} | {minus(s[j], 2)} | {e[j]:.2f} | {w[j]:.3f} |"
     yield f"| sum | | {e.sum():.2f} | 1 (but for rounding) |"
-    yield f"with its score of {minus(s[4], 0)}, has a weight above 0"
+    yield f"with its score of {minus(s[4], 0)}, has a weight above 0, though the shelf prints it as {w[4]:.2f}"
     yield f"from {q[0]:.2f} to {q[0] + 0.01:.2f} in science"
     assert (SHELF_VALUES.sum(axis=-1) == 10).all()
     yield "of its ten pages, how many hold facts, stories and pictures"
@@ -55,7 +55,7 @@ def library_claims():
     yield f"({k[1, 0]}, {k[1, 1]}) becomes (3, 3)"
     doubled = softmax(SHELF_QUERY @ (k * [[1], [2], [1], [1], [1]]).T)[0, 1]
     yield f"Its score doubles from {s[1]:g} to {2 * s[1]:g}, and its weight grows from {w[1]:.3f} to {doubled:.3f}"
-    yield f"(0.5, −1.5) itself. For the second part"
+    yield "(0.5, −1.5) itself. For the second part"
     yield f"product with ({k[0, 0]}, {minus(k[0, 1])}) − ({minus(k[2, 0])}, {k[2, 1]}) must be 0"
     assert (k[0] - k[2] == [2.5, -2.5]).all()  # so: as much science as people
     assert 0.5 < softmax(s / 2.0)[1] < 0.51 and softmax(s / 2.1)[1] < 0.5
@@ -116,7 +116,9 @@ def pipeline_claims():
 CLAIMS = {"01-library": list(library_claims()), "02-pipeline": list(pipeline_claims())}
 
 
-@pytest.mark.parametrize(("chapter", "phrase"), [(chapter, p) for chapter, phrases in CLAIMS.items() for p in phrases])
+@pytest.mark.parametrize(
+    ("chapter", "phrase"), [(chapter, p) for chapter, phrases in CLAIMS.items() for p in phrases]
+)
 def test_what_the_prose_says_is_what_is_computed(chapter, phrase):
     assert phrase in prose(chapter)
 
@@ -144,5 +146,7 @@ def test_the_exercises_have_the_answers_that_their_hints_give():
     assert weights[2].argmax() == 1
     none = scaled_dot_product_attention(X[5:] @ np.zeros_like(W_Q), X[5:] @ W_K, X[5:] @ W_V).weights
     np.testing.assert_allclose(none, 1 / 3)
-    garden = softmax(SHELF_KEYS[3:4] @ SHELF_KEYS.T)  # chapter 01, exercise 1: a query that points where its key points
+    garden = softmax(
+        SHELF_KEYS[3:4] @ SHELF_KEYS.T
+    )  # chapter 01, exercise 1: a query that points where its key points
     assert garden.argmax() == 3

@@ -24,14 +24,23 @@ def test_a_mask_has_a_tick_for_each_yes_and_is_said_row_by_row():
 
 
 def test_an_empty_row_of_a_mask_is_said():
-    assert "look asks nobody; it may ask look" in figures.mask_map(causal_mask(3, 3, offset=-1), NAMES, NAMES).description
+    assert (
+        "look asks nobody; it may ask look"
+        in figures.mask_map(causal_mask(3, 3, offset=-1), NAMES, NAMES).description
+    )
 
 
-def test_a_hidden_weight_is_a_dot_and_a_small_one_a_number():
+def test_a_hidden_weight_is_a_cross_and_a_small_one_a_number():
     mask = causal_mask(8, 8)
     weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, mask).weights
     shown = texts(figures.masked_weights(weights, mask, TOKENS, TOKENS))
-    assert shown.count("·") == 28 and "0.01" in shown and "0.00" not in shown
+    assert shown.count("×") == 28 and "0.01" in shown and "0.00" not in shown
+
+
+def test_all_who_share_the_first_place_are_said():
+    weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, is_causal=True).weights
+    picture = figures.masked_weights(weights, causal_mask(8, 8), TOKENS, TOKENS, "title.causal")
+    assert f"look asks if, you, word most ({weights[5, 0]:.2f})" in picture.description
 
 
 def test_a_row_without_weights_is_said():
@@ -41,14 +50,24 @@ def test_a_row_without_weights_is_said():
 
 def test_the_flow_has_a_box_and_a_shape_for_each_step_in_order():
     picture = figures.flow({"tokens": "3 words", "project": "3 × 4", "output": "3 × 2"})
-    assert texts(picture) == ["tokens", "3 words", "project: Q, K, V", "3 × 4", "output", "3 × 2", "How does a token become an output?"]
+    assert texts(picture) == [
+        "tokens",
+        "3 words",
+        "project: Q, K, V",
+        "3 × 4",
+        "output",
+        "3 × 2",
+        "How does a token become an output?",
+    ]
     assert "tokens: 3 words; project: Q, K, V: 3 × 4; output: 3 × 2." in picture.description
 
 
 def test_both_halves_are_drawn_and_said():
     picture = figures.two_halves()
     shown = texts(picture)
-    assert [shown.count(name) for name in ("self-attention", "cross-attention", "feed-forward", "causal mask")] == [2, 1, 2, 1]
+    assert [
+        shown.count(name) for name in ("self-attention", "cross-attention", "feed-forward", "causal mask")
+    ] == [2, 1, 2, 1]
     assert "K and V come from there, Q from the decoder" in picture.description
 
 

@@ -35,9 +35,21 @@ def claims():
     yield f"*consult* gives {consult[5]:.2f} to *look*, and {consult[2]:.2f} to *forget* and to *up*"
     yield f"*it* gives {it[6]:.2f} to *it*"
     assert np.ptp(please) == 0
-    yield f"a row of equal weights, {please[0]:.3f} for each of eight"
-    shapes = {"queries": answer @ np.eye(5, 4), "keys": K, "values": V, "weights": crossing.weights, "output": crossing.output}
-    general = {"queries": "n_query × d_k", "keys": "n_key × d_k", "values": "n_key × d_v", "weights": "n_query × n_key", "output": "n_query × d_v"}
+    yield f"a row of equal weights, {please[0]:.3f} for each of eight (the map prints {please[0]:.2f})"
+    shapes = {
+        "queries": answer @ np.eye(5, 4),
+        "keys": K,
+        "values": V,
+        "weights": crossing.weights,
+        "output": crossing.output,
+    }
+    general = {
+        "queries": "n_query × d_k",
+        "keys": "n_key × d_k",
+        "values": "n_key × d_v",
+        "weights": "n_query × n_key",
+        "output": "n_query × d_v",
+    }
     for name, array in shapes.items():
         yield f"| {name} | {general[name]} | {array.shape[0]} × {array.shape[1]} |"
 
@@ -55,7 +67,7 @@ def claims():
     )
     assert np.ptp(writing[5, [0, 1, 4]]) < 1e-12, "if, you and word get the same share"
     yield f"which sees *look* and gives it {writing[7, 5]:.2f}"
-    yield f"since *word* stands before it: {writing[6, 4]:.2f}"
+    yield f"the {reading[6, 4]:.2f} that *it* gave to *word* has become {writing[6, 4]:.2f}"
     yield f"with {len(X)} keys computed in place of {sum(range(1, 9))}"
     yield f"Eight tokens have {8 * 7 // 2} pairs"
 
@@ -63,7 +75,8 @@ def claims():
     short[:3] = X[5:]
     to_padding = scaled_dot_product_attention(short @ W_Q, short @ W_K, short @ W_V).weights[0, 3:].sum()
     yield f"the five rows that mean nothing had {to_padding:.3f} of *look*'s attention"
-    yield f"all {torch.nn.MultiheadAttention(4, 1, bias=False).in_proj_weight.numel()} numbers that the module learns by are NaN"
+    rows, columns = torch.nn.MultiheadAttention(4, 1, bias=False).in_proj_weight.shape
+    yield f"in three matrices of {rows // 3} × {columns} all {rows * columns} numbers have the gradient NaN"
     yield f"PyTorch {'.'.join(torch.__version__.split('.')[:2])}."
 
     tiny = softmax(np.where(causal_mask(8, 8), Q @ K.T / 2, -1e-12))
@@ -95,7 +108,9 @@ def test_a_number_without_proof_is_found():
 
 
 def test_the_exercises_have_the_answers_that_their_hints_give(chapter_04):
-    influence, count_leaks, with_mask = (chapter_04[name] for name in ("influence", "count_leaks", "with_mask"))
+    influence, count_leaks, with_mask = (
+        chapter_04[name] for name in ("influence", "count_leaks", "with_mask")
+    )
     prefix = causal_mask(8, 8)
     prefix[:3, :3] = True
     assert count_leaks(with_mask(prefix), X) == 3  # exercise 1
@@ -103,6 +118,28 @@ def test_the_exercises_have_the_answers_that_their_hints_give(chapter_04):
     layer = with_mask(window_mask(8, 8, left=1))
     two = influence(lambda X: layer(layer(X) @ W_V.T), X)
     assert (two == window_mask(8, 8, left=2)).all()  # exercise 2: each layer adds one step back
+
+    def hidden_too_late(X):
+        weights = softmax(X @ W_Q @ (X @ W_K).T / 2) * causal_mask(8, 8)
+        assert (weights.sum(axis=-1)[:-1] < 1).all()
+        return weights @ (X @ W_V)
+
+    leaks = count_leaks(hidden_too_late, X)  # exercise 3
+    assert f"It fails with {leaks} leaks" in PROSE
+
+
+def test_one_hidden_row_makes_the_whole_module_nan(chapter_04):
+    assert chapter_04["gradient"].isnan().all()
+    assert chapter_04["layer"].in_proj_weight.isnan().all()  # after one step
+    assert not chapter_04["tokens"].grad.isnan().any()  # by this book
+
+
+def test_a_hidden_value_must_be_a_number():
+    for filler, same in ((0, True), (1000, True), (np.nan, False)):
+        filled = V.copy()
+        filled[7] = filler
+        output = scaled_dot_product_attention(Q, K, filled, is_causal=True).output[5]
+        assert np.allclose(output, WRITING.output[5]) == same
 
 
 def test_the_self_tests_have_the_answers_that_they_give():

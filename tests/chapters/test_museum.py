@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from lib.attention import causal_mask, scaled_dot_product_attention, softmax
+from lib.conventions import how_it_reads
 from lib.show.example import W_K, W_Q, W_V, X
 
 Q, K, V = X @ W_Q, X @ W_K, X @ W_V
@@ -30,7 +31,12 @@ def by_weights(weights_of):
 
 def test_no_output_moves_when_the_future_changes(exhibit):
     assert exhibit("count_leaks")(exhibit("with_mask")(CAUSAL), X) == 0
-    assert exhibit("count_leaks")(lambda X: scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, is_causal=True).output, X) == 0
+    assert (
+        exhibit("count_leaks")(
+            lambda X: scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V, is_causal=True).output, X
+        )
+        == 0
+    )
 
 
 def test_exhibit_1_upside_down_moves_every_earlier_output(exhibit):
@@ -39,7 +45,9 @@ def test_exhibit_1_upside_down_moves_every_earlier_output(exhibit):
 
 
 def test_off_by_one_moves_the_output_that_has_to_guess(exhibit):
-    leaks = np.argwhere(np.triu(exhibit("influence")(exhibit("with_mask")(causal_mask(8, 8, offset=1)), X), k=1))
+    leaks = np.argwhere(
+        np.triu(exhibit("influence")(exhibit("with_mask")(causal_mask(8, 8, offset=1)), X), k=1)
+    )
     assert leaks.tolist() == [[i, i + 1] for i in range(7)]
 
 
@@ -48,7 +56,9 @@ def test_the_modules_polarity_given_to_the_function_leaks(exhibit):
 
     def migrated(X):
         hidden = torch.tensor(~CAUSAL)  # True = hidden, right for the module
-        return torch.nn.functional.scaled_dot_product_attention(*(torch.tensor(X @ W) for W in (W_Q, W_K, W_V)), hidden).numpy()
+        return torch.nn.functional.scaled_dot_product_attention(
+            *(torch.tensor(X @ W) for W in (W_Q, W_K, W_V)), hidden
+        ).numpy()
 
     assert exhibit("count_leaks")(migrated, X) == 28
 
@@ -113,10 +123,9 @@ def test_a_large_negative_number_averages_what_is_hidden():
 
 
 def test_what_the_libraries_answered(exhibit):
-    false = torch.zeros(2, 5, dtype=torch.bool)
-    ask = exhibit("answers")
-    answers = ask(exhibit("this_book"), false), ask(exhibit("torch_function"), false), ask(exhibit("torch_module"), ~false)
-    assert list(zip(exhibit("QUESTIONS"), *answers, strict=True)) == [
+    answers = [how_it_reads(exhibit(name)) for name in ("this_book", "torch_function", "torch_module")]
+    columns = (found.values() for found in answers)
+    assert list(zip(answers[0], *columns, strict=True)) == [
         ("True means", "may attend", "may attend", "hidden"),
         ("whole numbers", "refused", "refused", "refused"),
         ("floats", "refused", "added", "added"),

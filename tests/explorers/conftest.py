@@ -2,24 +2,17 @@
 
 import functools
 import http.server
-import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 
 
 def guide_example():
@@ -46,14 +39,6 @@ picture()""",
 
 
 @pytest.fixture(scope="session")
-def environment():
-    """The environment for processes that import the book: its root is importable, no site is being built."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    kept = {name: value for name, value in os.environ.items() if name != "LOOKUP_FRAMES"}
-    return kept | {"PYTHONPATH": str(ROOT), "PATH": path, "OPENBLAS_NUM_THREADS": "1"}
-
-
-@pytest.fixture(scope="session")
 def book(tmp_path_factory, environment):
     """A small book with the real settings, built twice: the second time from the cache."""
     folder = tmp_path_factory.mktemp("book")
@@ -61,7 +46,7 @@ def book(tmp_path_factory, environment):
     shutil.copy(ROOT / "sphinx_ext/static/favicon.svg", folder / "sphinx_ext/static")
     shutil.copy(ROOT / "_config.yml", folder)
     (folder / "guide").mkdir()
-    shutil.copy(ROOT / "guide/explorers-demo.ipynb", folder / "guide")
+    shutil.copy(Path(__file__).parent / "demo.ipynb", folder / "guide/explorers-demo.ipynb")
     (folder / "guide/explorers.md").write_text("# Explorers\n\nThis page has none.\n")
     cells = [new_code_cell(source, id=name) for name, source in PAGE.items()]
     title = nbformat.v4.new_markdown_cell("# Others", id="title")
@@ -107,14 +92,6 @@ def served(site):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -260,7 +261,8 @@ def test_the_next_moves_are_drawn_while_the_kernel_is_idle(monkeypatch):
             await asyncio.sleep(0.001)
         return list(explorer.seen)
 
-    seen = asyncio.run(asyncio.wait_for(idle(), 20))
+    with ThreadPoolExecutor() as thread:  # with a loop of its own, whatever runs in this one
+        seen = thread.submit(asyncio.run, asyncio.wait_for(idle(), 20)).result()
     assert set(seen[:3]) == {(1, 0), (0, 0), (1, 1)}, "the nearest first; the one that fails is passed over"
     assert seen[3:] == [(3, 0), (4, 0)]
 

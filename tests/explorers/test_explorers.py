@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from lib.attention import causal_mask, scaled_dot_product_attention
+from lib.scaling import jacobian_norm
 from lib.show import explorers
 from lib.show.example import TOKENS, W_K, W_Q, W_V, X
-from lib.show.explorers import MASKS, PADDED, STEPS, gradient_norm, mask_of, random_scores
+from lib.show.explorers import MASKS, PADDED, STEPS, mask_of, random_scores
 
 
 def texts(frame):
@@ -36,7 +37,7 @@ def test_the_jacobian_is_the_softmaxs():
     torch = pytest.importorskip("torch")
     scores = torch.tensor([[0.3, -1.2, 2.0, 0.1]], dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, -1), scores[0])
-    assert gradient_norm(torch.softmax(scores, -1).numpy())[0] == pytest.approx(float(jacobian.norm()))
+    assert jacobian_norm(torch.softmax(scores, -1).numpy())[0] == pytest.approx(float(jacobian.norm()))
 
 
 @pytest.mark.parametrize(

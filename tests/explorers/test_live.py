@@ -1,10 +1,6 @@
 """The explorers with a kernel: in JupyterLab, in a real browser."""
 
 import json
-import socket
-import subprocess
-import time
-import urllib.request
 
 import nbformat
 import pytest
@@ -14,8 +10,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory, environment):
-    """JupyterLab's address, with a notebook that shows an explorer; nothing of the reader's own settings is used."""
+def lab(tmp_path_factory, start_jupyterlab):
+    """The address of a notebook that shows two explorers, in JupyterLab."""
     folder = tmp_path_factory.mktemp("lab")
     cells = [
         new_code_cell(f"from lib.show.explorers import {name}\n\n{name}()", id=name)
@@ -23,45 +19,7 @@ def lab(tmp_path_factory, environment):
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "live.ipynb")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    own = {
-        f"JUPYTER{name}": str(folder / "own")
-        for name in ("_CONFIG_DIR", "LAB_SETTINGS_DIR", "LAB_WORKSPACES_DIR", "_RUNTIME_DIR")
-    }
-    options = [
-        "--no-browser",
-        "--allow-root",
-        f"--port={port}",
-        "--IdentityProvider.token=",
-        f"--ServerApp.root_dir={folder}",
-    ]
-    options += [
-        "--LabApp.expose_app_in_browser=True",
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    ]
-    log = (folder / "log").open("w")
-    server = subprocess.Popen(["jupyter-lab", *options], env=environment | own, stdout=log, stderr=log)
-    try:
-        wait_for(f"http://127.0.0.1:{port}/api", server)
-        yield f"http://127.0.0.1:{port}/lab/tree/live.ipynb?reset"
-    finally:
-        server.terminate()
-        server.wait(30)
-        log.close()
-
-
-def wait_for(address, server, seconds=60):
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            with urllib.request.urlopen(address) as answer:
-                return json.load(answer)
-        except OSError:
-            assert server.poll() is None and time.monotonic() < end, "JupyterLab did not start"
-            time.sleep(0.1)
+    return f"{start_jupyterlab(folder)}/lab/tree/live.ipynb?reset"
 
 
 @pytest.fixture(scope="module")

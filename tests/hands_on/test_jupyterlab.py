@@ -1,9 +1,6 @@
 """With a kernel: moved in JupyterLab, the state reaches Python, and what Python sets shows."""
 
 import os
-import re
-import subprocess
-import urllib.request
 
 import nbformat
 import pytest
@@ -25,36 +22,13 @@ m""",
 
 
 @pytest.fixture
-def lab(tmp_path, environment):
-    """A JupyterLab server with one notebook in it: its address, with the token."""
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}  # else it asks for one
-    notebook = nbformat.v4.new_notebook(metadata=kernel, cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
+def lab(tmp_path, start_jupyterlab):
+    """The address of a JupyterLab with one notebook in it."""
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}  # else it asks for one
+    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": kernel}, cells=cells)
     nbformat.write(notebook, tmp_path / "n.ipynb")
-    command = ["jupyter", "lab", "--allow-root", "--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0",
-               "--IdentityProvider.token=t", f"--ServerApp.root_dir={tmp_path}", "--LabApp.news_url=", "--LabApp.check_for_updates_class="
-               "jupyterlab.NeverCheckForUpdate"]  # fmt: skip
-    own = {"JUPYTER_CONFIG_DIR": str(tmp_path / "config"), "JUPYTER_DATA_DIR": str(tmp_path / "data"), "HOME": str(tmp_path)}
-    log = open(tmp_path / "log", "w+b")
-    server = subprocess.Popen(command, env=environment | own, stdout=log, stderr=log)
-    try:
-        yield wait_for_address(server, tmp_path / "log")
-    finally:
-        server.terminate()
-        server.wait(30)
-        log.close()
-
-
-def wait_for_address(server, log):
-    """Read the log until the server names its address (it chooses a free port) and answers there."""
-    while server.poll() is None:
-        if found := re.search(r"http://127\.0\.0\.1:\d+", log.read_text("utf-8", "replace")):
-            with urllib.request.urlopen(f"{found[0]}/api/status?token=t", timeout=30):
-                return found[0]
-        try:
-            server.wait(0.2)
-        except subprocess.TimeoutExpired:
-            continue
-    raise RuntimeError(log.read_text("utf-8", "replace"))
+    return start_jupyterlab(tmp_path)
 
 
 @pytest.fixture
@@ -66,9 +40,11 @@ def page(browser):
 
 
 def test_moved_in_jupyterlab_it_is_read_in_the_next_cell(lab, page):
-    page.goto(f"{lab}/lab/tree/n.ipynb?token=t&reset")
+    page.goto(f"{lab}/lab/tree/n.ipynb?reset")
     expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(len(CELLS), timeout=60_000)
-    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=60_000)  # else it runs nothing
+    expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(
+        timeout=60_000
+    )  # else it runs nothing
     page.locator(".jp-CodeCell").nth(0).locator(".cm-content").click()
     page.keyboard.press("Shift+Enter")
     expect(page.locator(".jp-CodeCell").nth(0).locator(".lu-say")).to_be_visible(timeout=60_000)

@@ -23,7 +23,9 @@ def module(browser):
         def call(function, *args):
             return page.evaluate(f"args => m.{function}(...args)", list(args))
 
-        call.each = lambda function, inputs: page.evaluate(f"inputs => inputs.map(x => m.{function}(x))", inputs)
+        call.each = lambda function, inputs: page.evaluate(
+            f"inputs => inputs.map(x => m.{function}(x))", inputs
+        )
         return call
 
     yield module
@@ -59,7 +61,12 @@ def cases():
 def looked_up(module):
     """What the browser computes for all the cases, in one call."""
     states = [
-        dict(query=query.tolist(), key=key.tolist(), value=value.tolist(), temperature=None if t == np.inf else t)
+        dict(
+            query=query.tolist(),
+            key=key.tolist(),
+            value=value.tolist(),
+            temperature=None if t == np.inf else t,
+        )
         for query, key, value, t in cases()
     ]
     return module("shelf").each("lookUp", states)
@@ -74,7 +81,9 @@ def test_shelf_equals_lib_attention(module):
         else:
             wanted = scaled_dot_product_attention(query, key, value, scale=1 / temperature)
         np.testing.assert_allclose(got["scores"], scores[0], rtol=1e-12, atol=1e-9)
-        np.testing.assert_allclose(got["weights"], wanted.weights[0], rtol=0, atol=1e-6, err_msg=f"T = {temperature}")
+        np.testing.assert_allclose(
+            got["weights"], wanted.weights[0], rtol=0, atol=1e-6, err_msg=f"T = {temperature}"
+        )
         np.testing.assert_allclose(got["output"], wanted.output[0], rtol=1e-6, atol=1e-6)
 
 
@@ -83,7 +92,9 @@ def test_shelf_in_python_equals_the_browser(module):
     for (query, key, value, temperature), got in zip(cases(), looked_up(module), strict=True):
         shelf = Shelf(attention=scaled_dot_product_attention, words=templates("shelf"), names=list(map(str, range(len(key)))),
                       components=["a", "b", "c"], query=query, key=key, value=value, temperature=temperature)  # fmt: skip
-        np.testing.assert_allclose(shelf.weights[0], got["weights"], rtol=0, atol=1e-6, err_msg=f"T = {temperature}")
+        np.testing.assert_allclose(
+            shelf.weights[0], got["weights"], rtol=0, atol=1e-6, err_msg=f"T = {temperature}"
+        )
         np.testing.assert_allclose(shelf.output[0], got["output"], rtol=1e-6, atol=1e-6)
 
 
@@ -98,7 +109,10 @@ def test_softmax_equals_lib_softmax(module):
     rng = np.random.default_rng(1)
     for name in ("shelf", "mask_editor"):
         call = module(name)
-        for scores in [rng.normal(size=7) * 10.0**e for e in range(-3, 6)] + [np.full(4, 1e4), np.full(3, -1e4)]:
+        for scores in [rng.normal(size=7) * 10.0**e for e in range(-3, 6)] + [
+            np.full(4, 1e4),
+            np.full(3, -1e4),
+        ]:
             np.testing.assert_allclose(call("softmax", scores.tolist()), softmax(scores), rtol=0, atol=1e-12)
         assert call("softmax", [float("-inf"), 2.0]) == [0, 1]
         assert call("softmax", [float("-inf")] * 3) == [0, 0, 0]
@@ -109,7 +123,11 @@ def test_mask_editor_equals_lib_attention(module):
     for i in range(40):
         n, d_k = int(rng.integers(2, 9)), int(rng.integers(1, 6))
         size = [1, 10, 60][i % 3]
-        query, key, value = rng.normal(size=(n, d_k)) * size, rng.normal(size=(n, d_k)) * size, rng.normal(size=(n, 2))
+        query, key, value = (
+            rng.normal(size=(n, d_k)) * size,
+            rng.normal(size=(n, d_k)) * size,
+            rng.normal(size=(n, 2)),
+        )
         key[-1] = key[0]  # a tie
         mask = rng.random((n, n)) < [0.15, 0.5, 0.9][i % 3]
         mask[0] = False  # a row without any key
@@ -126,7 +144,10 @@ def test_presets_are_the_masks_of_lib(module):
         assert call("causalMask", n) == causal_mask(n, n).tolist()
         assert call("noMask", n) == [[True] * n] * n
         for length in range(n + 1):
-            assert call("paddingMask", n, length) == np.broadcast_to(padding_mask([length], n)[0], (n, n)).tolist()
+            assert (
+                call("paddingMask", n, length)
+                == np.broadcast_to(padding_mask([length], n)[0], (n, n)).tolist()
+            )
         for left, right in [(0, 0), (2, 0), (1, 1), (0, 3)]:
             assert call("windowMask", n, left, right) == window_mask(n, n, left, right).tolist()
 
@@ -177,5 +198,8 @@ def test_the_functions_that_both_modules_have_are_the_same():
     """No build step, so each file carries its own copy: they must not drift apart."""
     texts = [(STATIC / f"{name}.js").read_text("utf-8") for name in ("shelf", "mask_editor")]
     for function in ("scores", "softmax", "blend"):
-        copies = [re.search(rf"\n/\*\* [^\n]*\nexport function {function}\(.*?\n}}\n", text, re.S)[0] for text in texts]
+        copies = [
+            re.search(rf"\n/\*\* [^\n]*\nexport function {function}\(.*?\n}}\n", text, re.S)[0]
+            for text in texts
+        ]
         assert copies[0] == copies[1], function

@@ -15,7 +15,11 @@ from lib.show.hands_on import STATIC, mask_editor, shelf
 from sphinx_ext.hands_on import inline_script
 
 # Without preload: axe would fetch the theme's style sheets, which a page from a folder may not.
-RULES = {"preload": False, "resultTypes": ["violations"], "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+RULES = {
+    "preload": False,
+    "resultTypes": ["violations"],
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+}
 LIGHTS = [dict(color_scheme="light"), dict(color_scheme="dark"), dict(color_scheme="dark", width=390)]
 
 
@@ -84,12 +88,21 @@ def test_a_touch_drags_the_query_and_does_not_scroll(demo):
     x, y = middle(handle(widget))
     scrolled = page.evaluate("scrollY")
     touch = page.context.new_cdp_session(page)
-    for kind, points in [("touchStart", [(x, y)]), ("touchMove", [(x, y + 40)]), ("touchMove", [(x, y + 90)]), ("touchEnd", [])]:
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": a, "y": b} for a, b in points]})
+    for kind, points in [
+        ("touchStart", [(x, y)]),
+        ("touchMove", [(x, y + 40)]),
+        ("touchMove", [(x, y + 90)]),
+        ("touchEnd", []),
+    ]:
+        touch.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": a, "y": b} for a, b in points]}
+        )
     expect(handle(widget)).to_have_attribute("aria-valuetext", re.compile(r"people −0\.\d\d"))
     sentence(widget, "The query asks most of ‘Star Atlas’")
     assert page.evaluate("scrollY") == scrolled
-    assert page.evaluate("s => getComputedStyle(document.querySelector(s)).touchAction", ".lu-plane") == "auto"
+    assert (
+        page.evaluate("s => getComputedStyle(document.querySelector(s)).touchAction", ".lu-plane") == "auto"
+    )
 
 
 def test_arrow_keys_move_the_query_and_the_books(demo):
@@ -104,7 +117,9 @@ def test_arrow_keys_move_the_query_and_the_books(demo):
     handle(widget, 0).focus()
     for _ in range(20):
         page.keyboard.press("Shift+ArrowRight")
-    expect(handle(widget, 0)).to_have_attribute("aria-valuetext", "science 3.00, people −0.60")  # it stays in the picture
+    expect(handle(widget, 0)).to_have_attribute(
+        "aria-valuetext", "science 3.00, people −0.60"
+    )  # it stays in the picture
 
 
 def test_everything_is_reached_with_tab_alone(demo):
@@ -113,7 +128,9 @@ def test_everything_is_reached_with_tab_alone(demo):
     handle(widget, 0).focus()
     reached = []
     for _ in range(9):
-        reached.append(page.evaluate("(e => e.ariaLabel ?? e.type + ' ' + e.className)(document.activeElement)"))
+        reached.append(
+            page.evaluate("(e => e.ariaLabel ?? e.type + ' ' + e.className)(document.activeElement)")
+        )
         page.keyboard.press("Tab")
     books = ["Star Atlas", "Lives of Astronomers", "A History of Rome", "Garden Plants", "Fairy Tales"]
     assert reached == [f"key {i}, {book}" for i, book in enumerate(books, 1)] + [
@@ -129,7 +146,9 @@ def test_temperature_goes_from_hard_lookup_to_plain_average(demo):
     page.keyboard.press("Home")
     assert weights(widget) == [0, 1, 0, 0, 0] and blend(widget) == [5, 8, 2]
     expect(slider).to_have_attribute("aria-valuetext", "0, hard lookup")
-    sentence(widget, "Hard lookup: ‘Lives of Astronomers’ gets all the weight; the blend is its value, 5.00 facts")
+    sentence(
+        widget, "Hard lookup: ‘Lives of Astronomers’ gets all the weight; the blend is its value, 5.00 facts"
+    )
     page.keyboard.press("End")
     assert weights(widget) == [0.2] * 5 and blend(widget) == [5.2, 4.8, 5.0]
     sentence(widget, "Plain average: every book has the weight 0.20")
@@ -215,7 +234,12 @@ def test_the_mask_is_worked_with_the_keyboard_alone(demo):
 
 @pytest.mark.parametrize(
     ("preset", "said", "open_cells"),
-    [("none", "no mask", 64), ("causal", "causal", 36), ("padding", "padding: only the first 5", 40), ("window", "window of 2 before", 21)],
+    [
+        ("none", "no mask", 64),
+        ("causal", "causal", 36),
+        ("padding", "padding: only the first 5", 40),
+        ("window", "window of 2 before", 21),
+    ],
 )
 def test_presets(demo, preset, said, open_cells):
     widget = first(demo(), "mask_editor")
@@ -300,7 +324,10 @@ def test_with_scripts_off_the_default_state_can_be_read(demo):
 def test_the_page_carries_each_module_once_and_no_widget_state(site):
     html = (site / "demo.html").read_text("utf-8")
     scripts = re.findall(r'<script type="module">(.*?)</script>', html, re.DOTALL)
-    assert scripts == [inline_script("mask_editor"), inline_script("shelf")]  # to the letter: a policy names their hashes
+    assert scripts == [
+        inline_script("mask_editor"),
+        inline_script("shelf"),
+    ]  # to the letter: a policy names their hashes
     assert not re.search("widget-state|widget-view|html-manager|require.js", html)
     other = (site / "intro.html").read_text("utf-8")
     assert "hands_on.css" in html and "hands_on.css" not in other and 'type="module"' not in other
@@ -314,22 +341,34 @@ def policed(open_page, page_text, *hashes):
     policy = f"default-src 'none'; style-src file:; script-src {' '.join(hashes)}"
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}"><link rel="stylesheet" href="hands_on.css">'
     page_text.with_name("hands_on.css").write_text((STATIC / "hands_on.css").read_text())
-    scripts = "".join(f'<script type="module">{inline_script(name)}</script>' for name in ("shelf", "mask_editor"))
+    scripts = "".join(
+        f'<script type="module">{inline_script(name)}</script>' for name in ("shelf", "mask_editor")
+    )
     X = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
-    widgets = shelf(list("abc"), X, X, [1, 0], components=["x", "y"], attention=scaled_dot_product_attention).to_html()
+    widgets = shelf(
+        list("abc"), X, X, [1, 0], components=["x", "y"], attention=scaled_dot_product_attention
+    ).to_html()
     widgets += mask_editor(list("abc"), X, X, X, attention=scaled_dot_product_attention).to_html()
-    page_text.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>{head}{widgets}{scripts}</html>', "utf-8")
+    page_text.write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>{head}{widgets}{scripts}</html>',
+        "utf-8",
+    )
     return open_page(page_text.as_uri())
 
 
 def hashes():
-    return [f"'sha256-{base64.b64encode(hashlib.sha256(inline_script(m).encode()).digest()).decode()}'" for m in ("shelf", "mask_editor")]
+    return [
+        f"'sha256-{base64.b64encode(hashlib.sha256(inline_script(m).encode()).digest()).decode()}'"
+        for m in ("shelf", "mask_editor")
+    ]
 
 
 def test_it_works_under_a_policy_that_names_its_hashes(open_page, tmp_path, monkeypatch):
-    monkeypatch.setenv("LOOK_IT_UP_STATIC", "1")
+    monkeypatch.setenv("LOOK_IT_UP_FRAMES", "1")
     page = policed(open_page, tmp_path / "index.html", *hashes())
-    assert page.evaluate("getComputedStyle(document.querySelector('.lu-handle circle')).touchAction") == "none"  # the style sheet is in
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.lu-handle circle')).touchAction") == "none"
+    )  # the style sheet is in
     handle(first(page)).focus()
     page.keyboard.press("ArrowUp")
     expect(handle(first(page))).to_have_attribute("aria-valuetext", "x 1.00, y 0.10")
@@ -339,7 +378,7 @@ def test_it_works_under_a_policy_that_names_its_hashes(open_page, tmp_path, monk
 
 
 def test_a_policy_without_the_hashes_stops_them(browser, tmp_path, monkeypatch):
-    monkeypatch.setenv("LOOK_IT_UP_STATIC", "1")
+    monkeypatch.setenv("LOOK_IT_UP_FRAMES", "1")
     said = []
 
     def open_page(url):
@@ -358,6 +397,8 @@ def test_the_numbers_on_the_page_are_those_of_the_notebook(demo):
     """The state that the kernel wrote and the default view that the module drew from it agree."""
     page = demo()
     state = json.loads(first(page).locator("script").text_content())
-    wanted = scaled_dot_product_attention(*(np.array(state[name], dtype=float) for name in ("query", "key", "value")), scale=1)
+    wanted = scaled_dot_product_attention(
+        *(np.array(state[name], dtype=float) for name in ("query", "key", "value")), scale=1
+    )
     assert weights(first(page)) == wanted.weights[0].round(2).tolist()
     assert blend(first(page)) == pytest.approx(wanted.output[0], abs=0.005)

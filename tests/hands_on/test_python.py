@@ -31,7 +31,7 @@ def editor(**changes):
 
 @pytest.fixture
 def static(monkeypatch):
-    monkeypatch.setenv("LOOK_IT_UP_STATIC", "1")
+    monkeypatch.setenv("LOOK_IT_UP_FRAMES", "1")
 
 
 def test_with_a_kernel_it_is_a_widget_whose_state_can_be_read_and_set():
@@ -70,13 +70,29 @@ def test_arrays_cannot_be_written_into_unnoticed():
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        (dict(key=[[1, 2]]), ValueError, r"^key must have the shape \(3, 2\), got \(1, 2\): give one row a book$"),
+        (
+            dict(key=[[1, 2]]),
+            ValueError,
+            r"^key must have the shape \(3, 2\), got \(1, 2\): give one row a book$",
+        ),
         (dict(query=[1, 2, 3]), ValueError, r"^query must have the shape \(1, 2\), got \(1, 3\)"),
-        (dict(value=[[1, 2], [1], [2, 3]]), ValueError, "^value must be a rectangular array, got rows of several lengths"),
+        (
+            dict(value=[[1, 2], [1], [2, 3]]),
+            ValueError,
+            "^value must be a rectangular array, got rows of several lengths",
+        ),
         (dict(value=[["a", "b"]] * 3), TypeError, "^value must hold real numbers, got <U1: give"),
         (dict(key=[[1, np.nan]] * 3), ValueError, "^key must be finite, got nan: replace"),
-        (dict(query=[4, 0]), ValueError, r"^query must lie between -3 and 3 to be in the picture, got 4.0: scale it down$"),
-        (dict(temperature=-1), ValueError, "^temperature must be 0 or at least 1e-9, got -1: 0 is the hard lookup"),
+        (
+            dict(query=[4, 0]),
+            ValueError,
+            r"^query must lie between -3 and 3 to be in the picture, got 4.0: scale it down$",
+        ),
+        (
+            dict(temperature=-1),
+            ValueError,
+            "^temperature must be 0 or at least 1e-9, got -1: 0 is the hard lookup",
+        ),
         (dict(temperature="hot"), TypeError, "^temperature must be a number, got 'hot'"),
         (dict(temperature=np.nan), ValueError, "^temperature must be 0 or at least"),
         (dict(names=["one"]), ValueError, "^a shelf needs at least 2 books, got 1"),
@@ -110,7 +126,9 @@ def test_mask_editor_refuses_in_one_line(changes, error, message):
 
 def test_built_into_a_page_it_is_plain_html(static):
     w, m = shelf(**BOOKS, temperature=np.inf), editor(row=1)
-    assert type(w) is Shelf and type(m) is MaskEditor  # no widget: nothing of it can reach the page's widget state
+    assert (
+        type(w) is Shelf and type(m) is MaskEditor
+    )  # no widget: nothing of it can reach the page's widget state
     for widget in (w, m):
         bundle = widget._repr_mimebundle_()
         assert set(bundle) == {"text/html", "text/plain"}

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 from torch.nn.attention import bias as torch_bias
 
 from lib import conventions
-from lib.attention import causal_mask, multi_head_attention, padding_mask, scaled_dot_product_attention
+from lib.attention import (
+    causal_mask,
+    multi_head_attention,
+    padding_mask,
+    scaled_dot_product_attention,
+    softmax,
+)
 
 N_QUERY, N_KEY, D_MODEL, N_HEADS, BATCH = 3, 5, 8, 2, 4
 
@@ -115,7 +121,9 @@ def test_additive_masks_mean_the_same_to_pytorch(tokens):
     assert (conventions.from_additive(added) == mask).all()
 
 
-@pytest.mark.filterwarnings("ignore:Lower right causal bias will produce NaNs")  # not here: we compare the masks
+@pytest.mark.filterwarnings(
+    "ignore:Lower right causal bias will produce NaNs"
+)  # not here: we compare the masks
 @pytest.mark.parametrize("n_query, n_key", [(2, 5), (5, 2), (4, 4), (1, 6)])
 def test_causal_corners_are_pytorchs(n_query, n_key):
     for corner in ("causal_upper_left", "causal_lower_right"):
@@ -166,31 +174,110 @@ def test_nothing_is_changed_in_place():
     assert (mask == before).all()
 
 
+# How a library reads a mask, found out by asking
+
+
+def made_up_library(reads):
+    """A library of which nothing is known but what it does with scores of 0 to 4 and a mask."""
+    scores = np.arange(10.0).reshape(2, 5) % 5
+
+    def weights_of(mask=None, is_causal=False):
+        seen = scores if mask is None else reads(scores, mask)
+        return softmax(np.where(conventions.causal_lower_right(2, 5), seen, -np.inf) if is_causal else seen)
+
+    return weights_of
+
+
+def test_a_library_that_adds_everything_is_found_out():
+    answers = conventions.how_it_reads(made_up_library(lambda scores, mask: scores + mask))
+    assert answers["True means"] == "neither"
+    assert answers["whole numbers"] == answers["floats"] == "added"
+    assert answers["is_causal, 2 × 5"] == "4 and 5 keys"  # the lower right corner
+
+
+def test_a_library_that_takes_every_number_for_true_or_false_is_found_out():
+    def averages(scores, mask):
+        return np.where(mask.astype(bool), scores, -1e9)
+
+    answers = conventions.how_it_reads(made_up_library(averages))
+    assert answers["True means"] == "may attend"
+    assert answers["whole numbers"] == answers["floats"] == "neither"
+    assert answers["nobody to ask"] == "weights of 0.2"  # a plain average
+
+
+def test_a_library_where_true_is_hidden_is_asked_about_the_empty_row_in_its_own_way():
+    def hides(scores, mask):
+        return np.where(conventions.from_hidden(mask), scores, -1e9)  # refuses numbers
+
+    answers = conventions.how_it_reads(made_up_library(hides))
+    assert list(answers.values()) == ["hidden", "refused", "refused", "4 and 5 keys", "weights of 0.2"]
+
+
 # What must be refused, and how it says so
 
 SQUARE, TRIPLE = causal_mask(3, 3), np.ones((4, 3, 3), dtype=bool)
 REFUSED = [
-    (lambda: conventions.from_hidden(np.eye(2)), TypeError, "hidden must be boolean, got float64: call from_ones"),
+    (
+        lambda: conventions.from_hidden(np.eye(2)),
+        TypeError,
+        "hidden must be boolean, got float64: call from_ones",
+    ),
     (lambda: conventions.to_hidden([[True]]), TypeError, "mask must be a boolean array, got list: wrap it"),
-    (lambda: conventions.from_additive(np.array([0, 1])), TypeError, "got int64: for ones and zeros call from_ones"),
-    (lambda: conventions.from_additive(np.array([0.0, 1.0])), ValueError, "0 and -inf only, got 1: pass a bias as bias="),
+    (
+        lambda: conventions.from_additive(np.array([0, 1])),
+        TypeError,
+        "got int64: for ones and zeros call from_ones",
+    ),
+    (
+        lambda: conventions.from_additive(np.array([0.0, 1.0])),
+        ValueError,
+        "0 and -inf only, got 1: pass a bias as bias=",
+    ),
     (lambda: conventions.from_additive(np.array([0.0, -1e4])), ValueError, "got -10000"),
     (lambda: conventions.from_additive(np.array([0.0, np.nan])), ValueError, "got nan"),
     (lambda: conventions.from_additive(SQUARE), TypeError, "added must hold numbers, got bool"),
-    (lambda: conventions.from_ones(SQUARE), TypeError, "ones must hold numbers, got bool: it needs no conversion"),
-    (lambda: conventions.from_ones(np.array([1.0, -np.inf])), ValueError, "1 and 0 only, got -inf: for 0 and -inf call from_additive"),
+    (
+        lambda: conventions.from_ones(SQUARE),
+        TypeError,
+        "ones must hold numbers, got bool: it needs no conversion",
+    ),
+    (
+        lambda: conventions.from_ones(np.array([1.0, -np.inf])),
+        ValueError,
+        "1 and 0 only, got -inf: for 0 and -inf call from_additive",
+    ),
     (lambda: conventions.from_ones([1, 0]), TypeError, "ones must be an array, got list"),
-    (lambda: conventions.to_additive(SQUARE, like=np.array([1])), TypeError, "like must hold floats, got int64"),
+    (
+        lambda: conventions.to_additive(SQUARE, like=np.array([1])),
+        TypeError,
+        "like must hold floats, got int64",
+    ),
     (lambda: conventions.from_multihead_attention(), TypeError, "both missing"),
-    (lambda: conventions.from_multihead_attention(TRIPLE), ValueError, "joins batch and heads in its first axis: say n_heads="),
+    (
+        lambda: conventions.from_multihead_attention(TRIPLE),
+        ValueError,
+        "joins batch and heads in its first axis: say n_heads=",
+    ),
     (lambda: conventions.from_multihead_attention(TRIPLE, n_heads=3), ValueError, "got 4 with n_heads = 3"),
     (lambda: conventions.from_multihead_attention(TRIPLE[None]), ValueError, "2 or 3 axes, got shape"),
-    (lambda: conventions.from_multihead_attention(key_padding_mask=TRIPLE), ValueError, "(batch, n_key) or (n_key,)"),
+    (
+        lambda: conventions.from_multihead_attention(key_padding_mask=TRIPLE),
+        ValueError,
+        "(batch, n_key) or (n_key,)",
+    ),
     (lambda: conventions.to_multihead_attention(TRIPLE), ValueError, "n_heads is missing"),
     (lambda: conventions.to_multihead_attention(TRIPLE[:, :1], n_heads=2), ValueError, "n_query is missing"),
-    (lambda: conventions.to_multihead_attention(SQUARE, n_query=4), ValueError, "got n_query = 4 and a mask with 3"),
+    (
+        lambda: conventions.to_multihead_attention(SQUARE, n_query=4),
+        ValueError,
+        "got n_query = 4 and a mask with 3",
+    ),
     (lambda: conventions.to_multihead_attention(SQUARE[0]), ValueError, "2, 3 or 4 axes"),
-    (lambda: conventions.to_multihead_attention(TRIPLE, n_heads=True), ValueError, "whole number from 1 on, got True"),
+    (
+        lambda: conventions.to_multihead_attention(TRIPLE, n_heads=True),
+        ValueError,
+        "whole number from 1 on, got True",
+    ),
 ]
 
 
