@@ -1,5 +1,5 @@
-"""The address that the site is read at, if the build is told: then pages say which is the original, links that are shared show a
-picture, and the page for what is not found leads back.
+"""The address that the site is read at, if the build is told it. Then a page says which is the original, a link that is shared
+shows a picture, and the page for what is not there leads back.
 
 It is ``html: baseurl`` in ``_config.yml``, or else the variable ``SITE_URL``, or else what GitLab and Read the Docs say.
 """
@@ -69,7 +69,12 @@ def draw_preview(title, book):
     """Return the picture that is shown beside a link to a page: its title, and weights on a shelf; PNG, 1200 × 630."""
     figure = Figure(figsize=(12, 6.3), dpi=100, facecolor=PAPER)
     axes = figure.add_axes((0.09, 0.0, 0.82, 0.34))
-    axes.bar(range(len(WEIGHTS)), WEIGHTS, width=0.82, color=[ACCENT if w == WEIGHTS.max() else INK for w in WEIGHTS])
+    axes.bar(
+        range(len(WEIGHTS)),
+        WEIGHTS,
+        width=0.82,
+        color=[ACCENT if w == WEIGHTS.max() else INK for w in WEIGHTS],
+    )
     axes.axis("off")
     lines = textwrap.fill(title, 30, max_lines=3, placeholder=" …")
     figure.text(0.09, 0.86, book, fontsize=26, color=ACCENT, va="top", parse_math=False)
@@ -88,7 +93,10 @@ def add_preview(app, pagename, templatename, context, doctree):
     path.parent.mkdir(parents=True, exist_ok=True)
     title = app.env.titles[pagename].astext()
     path.write_bytes(draw_preview(title, app.config.html_title))
-    context["preview"] = {"url": app.config.html_baseurl + picture, "alt": f"{app.config.html_title}: {title}"}
+    context["preview"] = {
+        "url": app.config.html_baseurl + picture,
+        "alt": f"{app.config.html_title}: {title}",
+    }
 
 
 def write_not_found(app, exception):

@@ -120,6 +120,8 @@ def add_launch_button(app, pagename, templatename, context, doctree):
 
 def setup(app):
     """Decide about the buttons as soon as the configuration is known."""
-    app.add_config_value("launch_from", None, "html")  # where the repository is another, pages are written again
+    app.add_config_value(
+        "launch_from", None, "html"
+    )  # where the repository is another, pages are written again
     app.connect("config-inited", decide)
     app.connect("html-page-context", add_launch_button, priority=600)  # after the theme's own

@@ -57,7 +57,14 @@ def test_axe_finds_nothing_on_a_phone(site_url, pages, new_page):
     for name in [*pages, "404.html"]:
         page.goto(f"{site_url}/{name}")
         page.evaluate(ONE_OF_EACH)
-        rules = ["scrollable-region-focusable", "target-size", "button-name", "link-name", "label", "aria-allowed-role"]
+        rules = [
+            "scrollable-region-focusable",
+            "target-size",
+            "button-name",
+            "link-name",
+            "label",
+            "aria-allowed-role",
+        ]
         found[name] = violations(page, {"type": "rule", "values": rules})
     assert not {name: faults for name, faults in found.items() if faults}
 
@@ -67,14 +74,22 @@ def test_axe_finds_nothing_on_a_phone(site_url, pages, new_page):
     [
         ("<button></button>", "button-name"),
         ('<p style="color: #999; background: #fff">pale</p>', "color-contrast"),
-        ('<p style="background: #121212"><span style="color: light-dark(#fff, #333)">dark words</span></p>', "dark: color-contrast"),
+        (
+            '<p style="background: #121212"><span style="color: light-dark(#fff, #333)">dark words</span></p>',
+            "dark: color-contrast",
+        ),
         ('<img src="data:,">', "image-alt"),
-        ('<button style="position:absolute;width:9px;height:9px">1</button><button style="position:absolute;left:9px;width:9px;height:9px">2</button>', "target-size"),
+        (
+            '<button style="position:absolute;width:9px;height:9px">1</button><button style="position:absolute;left:9px;width:9px;height:9px">2</button>',
+            "target-size",
+        ),
     ],
 )
 def test_axe_finds_what_is_wrong(html, rule, new_page):
     page = new_page()
-    page.set_content(f'<!doctype html><html lang="en" style="color-scheme: light dark"><title>x</title><main>{html}</main>')
+    page.set_content(
+        f'<!doctype html><html lang="en" style="color-scheme: light dark"><title>x</title><main>{html}</main>'
+    )
     assert rule in [found for found, _ in in_both_modes(page)]
 
 
@@ -133,7 +148,9 @@ def test_a_copy_button_is_shown_to_who_comes_by_keyboard(site_url, new_page):
     assert "copybtn" in page.evaluate("document.activeElement.className")
 
 
-@pytest.mark.parametrize(("width", "text"), [(640, 100), (320, 100), (1280, 200)], ids=["200 %", "400 %", "text alone 200 %"])
+@pytest.mark.parametrize(
+    ("width", "text"), [(640, 100), (320, 100), (1280, 200)], ids=["200 %", "400 %", "text alone 200 %"]
+)
 def test_zoomed_pages_do_not_scroll_sideways(width, text, site_url, pages, new_page):
     page, wide = new_page(viewport={"width": width, "height": 512}), {}
     for name in [*pages, "404.html"]:
@@ -168,7 +185,9 @@ def test_paper_gets_the_default_frames_in_dark_ink_and_no_controls(mode, site_ur
     pictures = page.locator(":is(.lu-explorer .lu-view, .lu-figure, .lu-grid) >> visible=true").count()
     assert pictures >= page.locator(".lu-explorer, .lu-figure, .lu-grid").count() > 5
     assert not page.locator("article :is(.lu-controls, .lu-body button:not(td *), .copybtn):visible").count()
-    hidden = page.evaluate("[...document.querySelectorAll('article pre')].filter((box) => box.scrollWidth > box.clientWidth + 1).length")
+    hidden = page.evaluate(
+        "[...document.querySelectorAll('article pre')].filter((box) => box.scrollWidth > box.clientWidth + 1).length"
+    )
     assert not hidden
 
 

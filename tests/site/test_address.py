@@ -58,7 +58,9 @@ def test_every_page_has_a_picture_of_its_own_and_says_where_it_stands(site, page
 def test_a_title_with_a_dollar_sign_or_of_any_length_is_drawn():
     assert size_of(draw_preview("Scaling: why $√d_k", "Look It Up")) == (1200, 630)
     assert size_of(draw_preview("word " * 60, "Look It Up")) == (1200, 630)
-    assert draw_preview("A", "Look It Up") == draw_preview("A", "Look It Up") != draw_preview("B", "Look It Up")
+    assert (
+        draw_preview("A", "Look It Up") == draw_preview("A", "Look It Up") != draw_preview("B", "Look It Up")
+    )
 
 
 def test_without_an_address_a_page_names_none(small_book):

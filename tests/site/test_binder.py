@@ -12,7 +12,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-ONLY_TO_BUILD = {"jupyter-book", "mini-racer"}  # of requirements.txt: they make the pages, no chapter needs them
+ONLY_TO_BUILD = {
+    "jupyter-book",
+    "mini-racer",
+}  # of requirements.txt: they make the pages, no chapter needs them
 OF_THE_IMAGE = {"jupyterlab", "setuptools"}  # Binder brings its own
 
 
@@ -137,7 +140,11 @@ def test_post_build_adds_the_project_and_asserts_the_cpu_build(tmp_path):
     check = re.search(r"<<'END'\n(.*?)\nEND", script, re.DOTALL)[1]
     assert "torch.version.cuda is None" in check
     for wrong, code in ((False, 0), (True, 1)):
-        build = "import torch; torch.version.cuda = '13.0'\n" if wrong else "import torch; torch.version.cuda = None\n"
+        build = (
+            "import torch; torch.version.cuda = '13.0'\n"
+            if wrong
+            else "import torch; torch.version.cuda = None\n"
+        )
         done = subprocess.run(
             [sys.executable, "-c", build + check], cwd=ROOT, capture_output=True, text=True, check=False
         )

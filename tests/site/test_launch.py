@@ -10,7 +10,9 @@ import pytest
 from sphinx_ext.repository import Repository, launch_url
 
 ROOT = Path(__file__).parents[2]
-FORK = Repository("https://github.com/someone/look-it-up", "main")  # conftest.py builds the book as this one's
+FORK = Repository(
+    "https://github.com/someone/look-it-up", "main"
+)  # conftest.py builds the book as this one's
 LAUNCH = re.compile(r'<a href="(https://mybinder\.org/[^"]*)"')
 
 
@@ -31,7 +33,10 @@ def wrong_launches(pages, repository, tree):
         for address in map(urlsplit, links):
             _, _, _, owner, project, branch = address.path.split("/")
             path = parse_qs(address.query)["urlpath"][0].removeprefix("lab/tree/")
-            if f"https://github.com/{owner}/{project}" != repository.url or unquote(branch) != repository.branch:
+            if (
+                f"https://github.com/{owner}/{project}" != repository.url
+                or unquote(branch) != repository.branch
+            ):
                 wrong.append(f"{name} opens {owner}/{project} at {unquote(branch)}")
             if path not in tree or path != source:
                 wrong.append(f"{name} opens {path}")
@@ -50,7 +55,11 @@ def test_every_chapters_button_opens_that_chapter(site, pages):
         (FORK, "chapters/01-library.ipynb", []),
         (FORK, "chapters/02-pipeline.ipynb", ["chapters/01-library.html opens chapters/02-pipeline.ipynb"]),
         (FORK, "chapters/01-gone.ipynb", ["chapters/01-library.html opens chapters/01-gone.ipynb"]),
-        (FORK._replace(branch="a/b"), "chapters/01-library.ipynb", ["chapters/01-library.html opens someone/look-it-up at a/b"]),
+        (
+            FORK._replace(branch="a/b"),
+            "chapters/01-library.ipynb",
+            ["chapters/01-library.html opens someone/look-it-up at a/b"],
+        ),
         (
             Repository("https://github.com/origin/book", "main"),
             "chapters/01-library.ipynb",
@@ -84,15 +93,24 @@ def test_binder_is_told_the_kind_of_repository_and_the_whole_branch(url, where):
 
 def test_buttons_point_at_the_fork_and_without_a_repository_there_are_none(small_book):
     small_book.notebook("chapters/one.ipynb", "1 + 1")
-    unknown = {"GIT_CEILING_DIRECTORIES": str(small_book.folder.parent), "GITHUB_REPOSITORY": "", "CI_PROJECT_URL": ""}
+    unknown = {
+        "GIT_CEILING_DIRECTORIES": str(small_book.folder.parent),
+        "GITHUB_REPOSITORY": "",
+        "CI_PROJECT_URL": "",
+    }
     assert small_book.build(**unknown).returncode == 0
     page = small_book.page("chapters/one.html")
     assert "github.com" not in page and not LAUNCH.search(page)
     fork = {"GITHUB_REPOSITORY": "fork/book", "GITHUB_REF_TYPE": "branch", "GITHUB_REF_NAME": "draft"}
     assert small_book.build(**fork).returncode == 0
     assert 'href="https://github.com/fork/book"' in small_book.page("intro.html")
-    pages = {"chapters/one.html": small_book.page("chapters/one.html"), "intro.html": small_book.page("intro.html")}
-    assert not wrong_launches(pages, Repository("https://github.com/fork/book", "draft"), {"chapters/one.ipynb"})
+    pages = {
+        "chapters/one.html": small_book.page("chapters/one.html"),
+        "intro.html": small_book.page("intro.html"),
+    }
+    assert not wrong_launches(
+        pages, Repository("https://github.com/fork/book", "draft"), {"chapters/one.ipynb"}
+    )
 
 
 def test_a_fork_at_bitbucket_builds_too(small_book):

@@ -142,14 +142,18 @@ def test_every_page_is_light(visits, site, site_url, pages, capsys):
         plain = not re.search(r'class="katex|<svg|<img|<canvas', article.partition("</article")[0])
         found[name] = too_heavy(weights[name], PLAIN_PAGE if plain else ANY_PAGE, recorded)
         with capsys.disabled():
-            print(f"\n{name}: {sum(weights[name].values()) / 1000:.0f} kB{' (plain)' if plain else ''}", end="")
+            print(
+                f"\n{name}: {sum(weights[name].values()) / 1000:.0f} kB{' (plain)' if plain else ''}", end=""
+            )
     assert not {name: fault for name, fault in found.items() if fault}
 
 
 def test_a_heavy_page_is_rejected_with_what_grew():
     recorded = {"theme.css": 70_000, "page.html": 8_000}
     said = too_heavy({"theme.css": 70_000, "icons.js": 543_000, "page.html": 9_000}, PLAIN_PAGE, recorded)
-    assert said.startswith("622000 of 200000 bytes; most grown: icons.js 543000 (was not there), page.html 9000 (was 8000)")
+    assert said.startswith(
+        "622000 of 200000 bytes; most grown: icons.js 543000 (was not there), page.html 9000 (was 8000)"
+    )
     assert not too_heavy({"page.html": 9_000}, PLAIN_PAGE, recorded)
 
 
@@ -316,7 +320,9 @@ def test_there_is_one_search_field_and_no_empty_footer(site_url, pages, new_page
         page.goto(f"{site_url}/{name}")
         fields = page.locator("input[type=search]:visible, .search-button-field:visible").count()
         assert fields == 1, name
-        empty = page.evaluate("[...document.querySelectorAll('footer')].filter(f => f.offsetHeight && !f.innerText.trim()).length")
+        empty = page.evaluate(
+            "[...document.querySelectorAll('footer')].filter(f => f.offsetHeight && !f.innerText.trim()).length"
+        )
         assert not empty, name
 
 

@@ -34,7 +34,9 @@ def test_the_only_scripts_within_a_page_are_those_that_the_policy_names(site, pa
     inline = 0
     for name in pages:
         text = (site / name).read_text("utf-8")
-        bodies = re.findall(r"<script(?![^>]*\b(?:src=|application/json))[^>]*>(.*?)</script>", text, re.DOTALL)
+        bodies = re.findall(
+            r"<script(?![^>]*\b(?:src=|application/json))[^>]*>(.*?)</script>", text, re.DOTALL
+        )
         hashes = {source for source in policy_of(text)["script-src"] if source.startswith("'sha256-")}
         assert hashes == {hash_source(body) for body in bodies}, name
         assert not re.findall(r"<[a-z][^>]* on[a-z]+=", text), name
@@ -61,7 +63,9 @@ SEEDS = {
 @pytest.mark.parametrize("way", ["served", "from a folder"])
 def test_what_is_seeded_is_blocked_and_the_rest_of_the_page_works(way, copy, serve, new_page):
     original = (copy / "chapters/01-library.html").read_text("utf-8")
-    (copy / "chapters/seeded.html").write_text(original.replace("</article>", "".join(SEEDS.values()) + "</article>"))
+    (copy / "chapters/seeded.html").write_text(
+        original.replace("</article>", "".join(SEEDS.values()) + "</article>")
+    )
     page, asked = new_page(), []
     page.route("https://**", lambda route: (asked.append(route.request.url), route.abort()))
     page.add_init_script(
@@ -84,7 +88,7 @@ def test_what_is_seeded_is_blocked_and_the_rest_of_the_page_works(way, copy, ser
 
 def test_without_the_policy_the_seeds_would_have_worked(copy, serve, new_page):
     original = (copy / "chapters/01-library.html").read_text("utf-8")
-    open_page = re.sub(META + '[^>]*>', "", original).replace("</article>", SEEDS["script"] + "</article>")
+    open_page = re.sub(META + "[^>]*>", "", original).replace("</article>", SEEDS["script"] + "</article>")
     (copy / "chapters/open.html").write_text(open_page)
     page = new_page()
     page.goto(f"{serve(copy)}/chapters/open.html")

@@ -72,7 +72,9 @@ def test_dependabot_keeps_the_pins_up_to_date():
 def test_every_action_is_fixed_to_a_commit_and_says_its_version():
     for path in WORKFLOWS.glob("*.yml"):
         for used in re.findall(r"uses: (.*)", path.read_text("utf-8")):
-            assert used.startswith("./") or re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used), used
+            assert used.startswith("./") or re.fullmatch(
+                r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used
+            ), used
 
 
 def test_the_test_workflow_prepares_the_sandbox_and_then_runs_ci():
@@ -84,7 +86,9 @@ def test_the_test_workflow_prepares_the_sandbox_and_then_runs_ci():
 
 def test_publishing_and_releasing_come_after_the_tests_and_build_as_the_readme_does():
     command = re.search(
-        r"^ *(python -m pip install -r requirements\.txt && .*)$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
+        r"^ *(python -m pip install -r requirements\.txt && .*)$",
+        (ROOT / "README.md").read_text("utf-8"),
+        re.MULTILINE,
     )[1]
     for name, job in (("publish", "build"), ("release", "release")):
         assert workflow(name)["jobs"][job]["needs"] == "test"
