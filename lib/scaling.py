@@ -6,7 +6,8 @@ Nothing here is needed to compute attention.
 Contents: `mean_with_error`, `variance_with_error` and `share_with_error`, a measured number and how far to
 trust it; `entropy`, `softmax_jacobian`, `jacobian_norm` and `query_gradient_norm`, what one row of weights
 looks like to a learner; `measure_queries`, all of them for many random queries;
-`component_correlation_factor`, how far queries and keys are from the paper's assumption.
+`component_correlation_factor`, how far queries and keys are from the paper's assumption;
+`additive_variance`, how far the scores of additive attention spread.
 """
 
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from lib.attention import softmax
 
 __all__ = [
     "Measured",
+    "additive_variance",
     "component_correlation_factor",
     "entropy",
     "jacobian_norm",
@@ -193,3 +195,24 @@ def component_correlation_factor(queries, keys):
     """
     independent = float((queries.var(axis=0) * keys.var(axis=0)).sum())
     return float((queries @ keys.T).var()) / independent
+
+
+def additive_variance(d_k, variance_of_v, rng, *, n_query=40, n_key=64, n_v=20):
+    """Return the variance of the scores of additive attention, with random queries, keys and matrices.
+
+    A score is ``v · tanh(q W_Q + k W_K)``, as in `lib.attention.additive_attention`. Queries and keys have
+    variance 1, before the matrices and after them. The variance is taken over the keys, which compete, and is
+    the mean over ``n_query`` queries and ``n_v`` vectors ``v``.
+
+    Parameters: ``d_k`` the width of everything, ``variance_of_v`` of the numbers in ``v``, ``rng`` a NumPy
+    generator of random numbers.
+
+    >>> narrow, wide = (additive_variance(d_k, 1, np.random.default_rng(0)) for d_k in (16, 256))
+    >>> 12 < wide / narrow < 20  # sixteen times as wide
+    True
+    """
+    query, key = rng.normal(size=(n_query, 1, d_k)), rng.normal(size=(1, n_key, d_k))
+    W_Q, W_K = rng.normal(size=(2, d_k, d_k)) / np.sqrt(d_k)  # keep the variance
+    hidden = np.tanh(query @ W_Q + key @ W_K)  # (n_query, n_key, d_k)
+    v = np.sqrt(variance_of_v) * rng.normal(size=(d_k, n_v))
+    return float((hidden @ v).var(axis=1).mean())

@@ -17,9 +17,9 @@ import numpy as np
 import torch
 
 from lib.attention import scaled_dot_product_attention
-from lib.scaling import entropy
+from lib.scaling import entropy, jacobian_norm
 
-__all__ = ["History", "forward", "start_values", "train"]
+__all__ = ["History", "Summary", "forward", "last_losses", "start_values", "summary", "train"]
 
 N_LETTERS, N_PLACES, D_MODEL, BATCH = 16, 16, 32, 8
 
@@ -38,6 +38,22 @@ class History(NamedTuple):
     entropy: np.ndarray
     first: dict
     last: dict
+
+
+class Summary(NamedTuple):
+    """What a `History` comes to: how the models started, and how they ended.
+
+    Of the first step: ``gradient``, the length of the gradient of W_Q and W_K, mean over seeds; ``jacobian``,
+    the median ‖J‖ of all queries; ``silent``, the share of queries whose ‖J‖ is below 0.01; ``keys_read``, e
+    to the mean entropy. Of the end: ``best`` and ``worst``, the last losses of the best and the worst seed.
+    """
+
+    gradient: float
+    jacobian: float
+    silent: float
+    keys_read: float
+    best: float
+    worst: float
 
 
 def start_values(d_k, start, n_seeds):
@@ -124,6 +140,29 @@ def train(d_k, *, scaled, start, rate, steps=200, n_seeds=5):
         spread_out = entropy(state["weights"]).mean(axis=(1, 2))  # (seed,)
         records.append((loss.detach().numpy(), _length(parameters), spread_out))
     return History(*(np.stack(column) for column in zip(*records, strict=True)), first, state)
+
+
+def last_losses(history, steps=20):
+    """Return the loss of each seed at the end, as the mean over the last ``steps``: ``(seeds,)``."""
+    return history.loss[-steps:].mean(axis=0)
+
+
+def summary(history):
+    """Return the `Summary` of a `History`.
+
+    >>> start = summary(train(4, scaled=True, start=0.02, rate=1e-3, steps=1, n_seeds=2))
+    >>> f"{start.keys_read:.1f} of 16 keys read, {start.silent:.0%} of the queries silent"
+    '16.0 of 16 keys read, 0% of the queries silent'
+    """
+    follows, losses = jacobian_norm(history.first["weights"]), last_losses(history)
+    return Summary(
+        gradient=float(history.gradient[0].mean()),
+        jacobian=float(np.median(follows)),
+        silent=float((follows < 0.01).mean()),
+        keys_read=float(np.exp(history.entropy[0].mean())),
+        best=float(losses.min()),
+        worst=float(losses.max()),
+    )
 
 
 def _loss(votes, letters):

@@ -81,15 +81,15 @@ WORDS = {
         "en": "Mix: each token gets the values in proportion to its weights. The output of “look” is {output}."
     },
     # explorers: the scale
-    "scaling.question": {"en": "How large must d_k be before half of the queries have almost no gradient?"},
+    "scaling.question": {"en": "How large must d_k be before for half of the queries the weights hardly follow the scores, ‖J‖ < 0.01?"},
     "scaling.switch": {"en": "divide by √d_k"},
     "scaling.spread": {"en": "Scores {name}: standard deviation {sd:.1f}"},
     "scaling.weights": {"en": "Weights, typical"},
     "scaling.rank": {"en": "keys by weight"},
-    "scaling.gradient": {"en": "Gradients, all"},
+    "scaling.gradient": {"en": "‖J‖, all queries"},
     "scaling.said": {
         "en": "With d_k = {d_k} the scores {name} have a standard deviation of {sd:.1f}. A typical query gives "
-        "its best key of 64 the weight {largest:.2f}, and its gradient ‖J‖ is {norm:.2g}; for {lost:.0f} % of the "
+        "its best key of 64 the weight {largest:.2f}, and its ‖J‖ is {norm:.2g}; for {lost:.0f} % of the "
         "queries it is below 0.01."
     },
     # explorers: masks

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from lib.attention import softmax
+from lib.attention import additive_attention, softmax
 from lib.scaling import (
+    additive_variance,
     component_correlation_factor,
     entropy,
     jacobian_norm,
@@ -147,3 +148,24 @@ def test_correlated_components_are_found():
     assert component_correlation_factor(*together) == pytest.approx(
         1 + 15 * 0.5**2, rel=0.2
     )  # by formula 4.75
+
+
+def test_the_variance_of_additive_scores_is_that_of_lib_attention():
+    """The logarithms of the weights are the scores, but for a number that a whole row shares."""
+    found = additive_variance(6, 0.3, np.random.default_rng(3), n_query=5, n_key=7, n_v=1)
+    rng = np.random.default_rng(3)
+    query, key = rng.normal(size=(5, 6)), rng.normal(size=(7, 6))
+    W_Q, W_K = rng.normal(size=(2, 6, 6)) / np.sqrt(6)
+    v = np.sqrt(0.3) * rng.normal(size=6)
+    weights = additive_attention(query, key, key, W_Q, W_K, v).weights
+    assert found == pytest.approx(np.log(weights).var(axis=-1).mean())
+
+
+def test_additive_scores_grow_with_d_k_unless_v_is_filled_with_smaller_numbers():
+    rng = np.random.default_rng(0)
+    ones, glorot = (
+        [additive_variance(d, variance, rng) for d, variance in zip((16, 256), variances, strict=True)]
+        for variances in ((1, 1), (2 / 17, 2 / 257))
+    )
+    assert ones[1] / ones[0] == pytest.approx(16, rel=0.25)
+    assert glorot[1] / glorot[0] == pytest.approx(1, abs=0.4)

@@ -5,7 +5,18 @@ import pytest
 import torch
 
 from lib.scaling import entropy
-from lib.training import BATCH, D_MODEL, N_LETTERS, N_PLACES, forward, start_values, train
+from lib.training import (
+    BATCH,
+    D_MODEL,
+    N_LETTERS,
+    N_PLACES,
+    History,
+    forward,
+    last_losses,
+    start_values,
+    summary,
+    train,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -61,3 +72,16 @@ def test_a_model_learns_to_write_backwards():
     assert history.loss[0, 0] > 2.5 and history.loss[-10:].mean() < 0.2  # ln 16 = 2.77 is guessing
     asked = history.last["weights"][0].mean(axis=0).argmax(axis=-1)
     assert (asked == np.arange(N_PLACES)[::-1]).mean() > 0.9  # place i looks up place 15 - i
+
+
+def test_a_summary_is_of_the_first_step_and_of_the_last_losses():
+    steps = np.arange(30.0)[:, None]
+    loss = np.concatenate([30 - steps, 60 - steps], axis=1)  # the last 20 are 20 … 1 and 50 … 31
+    gradient, entropies = steps + [[1, 3]], steps * 0 + np.log([[4, 4]])
+    clear = np.eye(4)[None, None]  # four queries, each with all its weight on one key
+    first = {"weights": np.stack([clear, np.full_like(clear, 0.25)])}  # of one seed silent, of the other not
+    history = History(loss, gradient, entropies, first, last={"weights": clear})
+    np.testing.assert_allclose(last_losses(history), [10.5, 40.5])
+    found = summary(history)
+    level = np.sqrt(4 * (1 / 4 * 3 / 4) ** 2 + 12 / 16**2)  # ‖J‖ of four equal weights
+    np.testing.assert_allclose(found, (2, level / 2, 0.5, 4, 10.5, 40.5))
