@@ -80,8 +80,8 @@ def test_every_action_is_fixed_to_a_commit_and_says_its_version():
 def test_the_test_workflow_prepares_the_sandbox_and_then_runs_ci():
     runs = [step["run"] for _, step in steps("test") if "run" in step]
     assert runs[-1] == ".ci/run"
-    assert "install -y -qq --no-install-recommends bubblewrap" in runs[0]
-    assert "kernel.apparmor_restrict_unprivileged_userns=0" in runs[0]
+    assert "install -y -qq --no-install-recommends bubblewrap" in runs[1]
+    assert "kernel.apparmor_restrict_unprivileged_userns=0" in runs[1]
 
 
 def test_publishing_and_releasing_come_after_the_tests_and_build_as_the_readme_does():
