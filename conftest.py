@@ -120,6 +120,13 @@ class QuietHandler(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Says nothing when a browser closes a page half-way."""
+
+    def handle_error(self, request, client_address):
+        """Say nothing."""
+
+
 @pytest.fixture(scope="session")
 def serve():
     """A function that serves a folder on this machine and returns the address."""
@@ -127,7 +134,7 @@ def serve():
 
     def start(folder):
         handler = functools.partial(QuietHandler, directory=str(folder))
-        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+        servers.append(QuietServer(("127.0.0.1", 0), handler))
         threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
         return f"http://127.0.0.1:{servers[-1].server_address[1]}"
 

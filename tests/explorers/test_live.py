@@ -29,7 +29,7 @@ def notebook(lab, browser):
     page.set_default_timeout(60_000)
     page.goto(lab)
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
-    page.get_by_text("Python 3").first.wait_for()
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()  # else it runs nothing
     page.get_by_role("menuitem", name="Run").first.click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     page.locator(".lu-explorer").nth(1).locator("svg").wait_for()
