@@ -1,5 +1,5 @@
-"""The address that the site is read at, if the build is told it. Then a page says which is the original, a link that is shared
-shows a picture, and the page for what is not there leads back.
+"""The address that the site is read at, if the build is told it. Then a page says which is the original, a link
+that is shared shows a picture, and the page for what is not there leads back.
 
 It is ``html: baseurl`` in ``_config.yml``, or else the variable ``SITE_URL``, or else what GitLab and Read the Docs say.
 """
