@@ -181,7 +181,7 @@ def live_milliseconds(browser, folder, picture, pause):
         page.set_default_timeout(60_000)
         page.goto(f"http://127.0.0.1:{port}/lab/tree/page.ipynb?reset")
         page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
-        page.get_by_text("Python 3").first.wait_for()
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()  # else it runs nothing
         page.get_by_role("menuitem", name="Run").first.click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         page.locator(picture).first.wait_for()
