@@ -147,7 +147,8 @@ def _draw(module, state):
         r"^export (default )?", "", script, flags=re.MULTILINE
     )  # a plain script: V8 alone has no modules
     try:
-        return MiniRacer().eval(f"{script}\npage({state})")
+        with MiniRacer() as v8:  # closed at once: on Python 3.13 a process with an open one never ends
+            return v8.eval(f"{script}\npage({state})")
     except JSEvalException as error:
         raise RuntimeError(
             f"{module}.js failed to draw its default state: {str(error).splitlines()[0]}"
