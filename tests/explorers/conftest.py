@@ -1,11 +1,9 @@
 """One browser and one built site for all the tests of the explorers."""
 
 import functools
-import http.server
 import re
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 
 import nbformat
@@ -80,18 +78,9 @@ def site(book):
 
 
 @pytest.fixture(scope="session")
-def served(site):
+def served(site, serve):
     """The site's address on a server of this machine."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *arguments):
-            pass
-
-    handler = functools.partial(Quiet, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    return serve(site)
 
 
 @pytest.fixture
