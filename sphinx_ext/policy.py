@@ -5,10 +5,15 @@ modules of the hands-on explorers): the policy has its hash. What a notebook's o
 Style attributes are let through (KaTeX sets its boxes with them, figures their turned letters); style elements are not.
 
 Directives that a ``meta`` element cannot carry (``frame-ancestors``, ``sandbox``) are left out; a server may add them.
+
+In a translated book Sphinx would make its rule of plurals from a string, in the reader's browser, which the policy forbids:
+the rule is written as a function of the page's own script instead.
 """
 
 import base64
 import hashlib
+import json
+from pathlib import Path
 
 POLICY = {
     "default-src": ["'none'"],
@@ -53,6 +58,34 @@ def add_policy(app, pagename, templatename, context, doctree):
     context["metatags"] = meta(policy(script=bodies)) + context.get("metatags", "")
 
 
+def without_eval(script):
+    """Return Sphinx's script of translated words so that it needs no code from strings.
+
+    >>> script = 'Documentation.addTranslations({"locale": "de", "messages": {"Next": "Weiter"}, "plural_expr": "(n != 1)"});'
+    >>> print(without_eval(script))
+    Object.assign(Documentation.TRANSLATIONS, {"Next": "Weiter"});
+    Documentation.PLURAL_EXPR = (n) => Number((n != 1));
+    Documentation.LOCALE = "de";
+    <BLANKLINE>
+    """
+    catalog = json.loads(script[script.index("(") + 1 : script.rindex(")")])
+    return (
+        f"Object.assign(Documentation.TRANSLATIONS, {json.dumps(catalog['messages'], ensure_ascii=False)});\n"
+        f"Documentation.PLURAL_EXPR = (n) => Number({catalog['plural_expr']});\n"
+        f"Documentation.LOCALE = {json.dumps(catalog['locale'])};\n"
+    )
+
+
+def translate_without_eval(app, exception):
+    """Rewrite the script of translated words, where the book's language has one."""
+    path = Path(app.outdir) / "_static" / "translations.js"
+    if exception is None and path.exists():
+        script = path.read_text(encoding="utf-8")
+        if "addTranslations" in script:
+            path.write_text(without_eval(script), encoding="utf-8")
+
+
 def setup(app):
     """Come last, when the page's scripts are known."""
     app.connect("html-page-context", add_policy, priority=950)
+    app.connect("build-finished", translate_without_eval)

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -97,3 +98,27 @@ def test_without_the_policy_the_seeds_would_have_worked(copy, serve, new_page):
         policy_of(open_page)
     with pytest.raises(AssertionError, match="too late"):
         policy_of(f"<script>early()</script>{original}")
+
+
+@pytest.mark.slow
+def test_a_translated_book_needs_no_code_from_strings(small_book, new_page):
+    """Sphinx's own script of translated words does: the browser refuses it, and its words stay English."""
+    config = small_book.folder / "_config.yml"
+    config.write_text(re.sub(r"language: en\b", "language: zh_CN", config.read_text("utf-8")), "utf-8")
+    built = small_book.build()
+    assert built.returncode == 0, built.stdout + built.stderr
+    page, wrong = new_page(), []
+    page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    search = (small_book.folder / "_build/html/search.html").as_uri()
+    page.goto(search)
+    assert page.evaluate("Documentation.LOCALE").startswith("zh")
+    assert page.evaluate("[_('Searching'), Documentation.PLURAL_EXPR(2)]") == ["正在搜索中", 0]
+    assert page.locator("html").get_attribute("lang") == "zh-CN" and wrong == []
+    # With Sphinx's own, the same page is refused.
+    import sphinx
+
+    theirs = Path(sphinx.__file__).parent / "locale/zh_CN/LC_MESSAGES/sphinx.js"
+    shutil.copy(theirs, small_book.folder / "_build/html/_static/translations.js")
+    page.goto(search)
+    assert wrong and "unsafe-eval" in " ".join(wrong)
