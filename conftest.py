@@ -17,6 +17,7 @@ import time
 import urllib.request
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -181,6 +182,36 @@ def new_page(browser):
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def open_page(new_page):
+    """A function that opens a URL; a console error, a missing file or a request to another host fails the test."""
+    wrong = []
+
+    def open_at(url, width=1280, **options):
+        page = new_page(viewport={"width": width, "height": 900}, **options)
+        page.set_default_timeout(15_000)
+        home = host(url)
+        page.route(
+            lambda address: host(address) not in (home, ""),
+            lambda route: (wrong.append(route.request.url), route.abort()),
+        )
+        page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("response", lambda response: response.status >= 400 and wrong.append(response.url))
+        page.on("requestfailed", lambda request: wrong.append(request.url))
+        page.goto(url)
+        return page
+
+    open_at.wrong = wrong
+    yield open_at
+    assert wrong == []
+
+
+def host(url):
+    """Return a URL's host and port; of a file, the empty text."""
+    return urlsplit(url).netloc
 
 
 class SmallBook:

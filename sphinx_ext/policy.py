@@ -61,8 +61,8 @@ def add_policy(app, pagename, templatename, context, doctree):
 def without_eval(script):
     """Return Sphinx's script of translated words so that it needs no code from strings.
 
-    >>> script = 'Documentation.addTranslations({"locale": "de", "messages": {"Next": "Weiter"}, "plural_expr": "(n != 1)"});'
-    >>> print(without_eval(script))
+    >>> catalog = '{"locale": "de", "messages": {"Next": "Weiter"}, "plural_expr": "(n != 1)"}'
+    >>> print(without_eval(f"Documentation.addTranslations({catalog});"))
     Object.assign(Documentation.TRANSLATIONS, {"Next": "Weiter"});
     Documentation.PLURAL_EXPR = (n) => Number((n != 1));
     Documentation.LOCALE = "de";

@@ -81,32 +81,3 @@ def site(book):
 def served(site, serve):
     """The site's address on a server of this machine."""
     return serve(site)
-
-
-@pytest.fixture
-def open_page(browser):
-    """Open a page; at the end of the test any console error, missing file or request to another host fails it."""
-    contexts, wrong = [], []
-
-    def open_page(url, width=1280, **options):
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        home = url.split("/", 3)[2]
-        page.route(
-            lambda address: address.startswith("http") and address.split("/", 3)[2] != home,
-            lambda route: (wrong.append(route.request.url), route.abort()),
-        )
-        page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
-        # the theme's own errors are tested with the whole book
-        page.on("pageerror", lambda error: "explore.js" in (error.stack or "") and wrong.append(str(error)))
-        page.on("response", lambda response: response.status >= 400 and wrong.append(response.url))
-        page.goto(url)
-        return page
-
-    open_page.wrong = wrong
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert wrong == []

@@ -24,6 +24,7 @@ def test_the_instructors_notebook_itself_is_full_of_leaks(bench, assignment):
     assert set(leaks.in_notebook(source, leaks.secrets(source).all)) >= set(leaks.MARKS[:2])
 
 
+pytestmark = pytest.mark.slow  # each runs a notebook
 PLANTED = "return weights @ values"
 
 
@@ -117,7 +118,6 @@ def test_a_leak_on_the_way_is_refused_and_the_old_page_stays(course, monkeypatch
     assert course.release("lookup").read_bytes() == page
 
 
-@pytest.mark.slow
 def test_students_can_run_it_in_a_jupyter_kernel(bench, assignment, tmp_path):
     """Filled in, every instant check passes; untouched, the first answer says what to do."""
     options = {"timeout": 120, "kernel_name": "python3", "resources": {"metadata": {"path": str(tmp_path)}}}

@@ -11,7 +11,7 @@ import pytest
 from grading import execute, processes, sandbox
 from grading.execute import Cell
 
-pytestmark = pytest.mark.usefixtures("sandbox_there")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("sandbox_there")]
 LIMITS = sandbox.Limits(cell_seconds=3, total_seconds=40, memory_mb=1024, file_mb=2, folder_mb=4)
 
 
@@ -144,7 +144,6 @@ base.commit()"""
         return done, {row["student"]: row for row in csv.DictReader(file)}
 
 
-@pytest.mark.slow
 def test_without_a_sandbox_it_says_so_first_how_to_get_one_and_in_each_row(without_sandbox):
     done, rows = without_sandbox
     warning, first = done.stdout.index("WARNING: no sandbox, bubblewrap is not installed"), done.stdout.index("[1/4]")
@@ -153,7 +152,6 @@ def test_without_a_sandbox_it_says_so_first_how_to_get_one_and_in_each_row(witho
     assert (rows["anna"]["score"], rows["zoe"]["score"]) == ("15", "15")
 
 
-@pytest.mark.slow
 def test_without_a_sandbox_the_gradebook_is_put_back(without_sandbox):
     _, rows = without_sandbox
     assert rows["mallory"]["status"] == "NOT GRADED" and "changed the gradebook; it was put back" in rows["mallory"]["notes"]

@@ -26,29 +26,6 @@ def site(tmp_path_factory, environment):
 
 
 @pytest.fixture
-def open_page(browser):
-    """Open a URL; at the end of the test, any console error or request to a host fails it."""
-    contexts, wrong = [], []
-
-    def open_page(url, width=1280, **options):
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on(
-            "request", lambda request: request.url.startswith(("http", "ws")) and wrong.append(request.url)
-        )
-        page.goto(url)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert wrong == []
-
-
-@pytest.fixture
 def demo(site, open_page):
     """Open the built demo page from its folder, as a reader with a stick would."""
     return lambda **options: open_page((site / "demo.html").as_uri(), **options)

@@ -11,6 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+pytestmark = pytest.mark.slow  # runs other programs
 ROOT = Path(__file__).parents[2]
 ONLY_TO_BUILD = {
     "jupyter-book",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow  # runs other programs
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = ROOT / ".github/workflows"
 BIN = Path(sys.executable).parent
