@@ -340,13 +340,8 @@ def split_heads(x, n_heads):
     """
     xp = _namespace(x=x)
     _check_axes("x", x, 2, "(n, d_model)")
-    _check_integer("n_heads", n_heads)
     *leading, n, d_model = x.shape
-    if n_heads < 1 or d_model % n_heads:
-        raise ValueError(
-            f"n_heads must divide d_model, got n_heads = {n_heads} and d_model = {d_model}: "
-            f"choose a divisor of {d_model}"
-        )
+    _check_divisor(n_heads, d_model, "d_model")
     x = xp.reshape(x, (*leading, n, n_heads, d_model // n_heads))  # (..., n, n_heads, d_k)
     return xp.moveaxis(x, -2, -3)  # (..., n_heads, n, d_k)
 
@@ -431,9 +426,9 @@ def multi_head_attention(
     """
     arrays = dict(query=query, key=key, value=value, W_Q=W_Q, W_K=W_K, W_V=W_V, W_O=W_O)
     xp, (query, key, value, W_Q, W_K, W_V, W_O), dtype = _prepare(**arrays)
-    query = split_heads(_project(query=query, W_Q=W_Q), n_heads)  # (..., n_heads, n_query, d_k)
-    key = split_heads(_project(key=key, W_K=W_K), n_heads)  # (..., n_heads, n_key, d_k)
-    value = split_heads(_project(value=value, W_V=W_V), n_heads)  # (..., n_heads, n_key, d_v)
+    query = _project_to_heads(n_heads, query=query, W_Q=W_Q)  # (..., n_heads, n_query, d_k)
+    key = _project_to_heads(n_heads, key=key, W_K=W_K)  # (..., n_heads, n_key, d_k)
+    value = _project_to_heads(n_heads, value=value, W_V=W_V)  # (..., n_heads, n_key, d_v)
     if mask is not None:
         mask = _share_among_heads(mask, query, key)
     heads = scaled_dot_product_attention(query, key, value, mask, bias=bias, is_causal=is_causal)
@@ -558,6 +553,14 @@ def _project(**pair):
     return x @ W
 
 
+def _project_to_heads(n_heads, **pair):
+    """Return ``split_heads(x @ W, n_heads)``, or say which matrix cannot be cut: arguments as in `_project`."""
+    _, matrix = pair
+    x = _project(**pair)
+    _check_divisor(n_heads, x.shape[-1], f"the columns of {matrix}")
+    return split_heads(x, n_heads)
+
+
 def _check_axes(name, x, at_least, shape):
     if x.ndim < at_least:
         raise ValueError(
@@ -671,6 +674,15 @@ def _check_counts(**counts):
         _check_integer(name, count)
         if count < 0:
             raise ValueError(f"{name} must be 0 or more, got {count}: it counts tokens")
+
+
+def _check_divisor(n_heads, width, name):
+    _check_integer("n_heads", n_heads)
+    if n_heads < 1 or width % n_heads:
+        raise ValueError(
+            f"n_heads must divide {name}, got n_heads = {n_heads} and {name} = {width}: "
+            f"choose a divisor of {width}"
+        )
 
 
 def _check_integer(name, number):

@@ -365,7 +365,12 @@ CASES = [
     (
         lambda: heads(n_heads=4),
         ValueError,
-        "n_heads must divide d_model, got n_heads = 4 and d_model = 6: choose a divisor of 6",
+        "n_heads must divide the columns of W_Q, got n_heads = 4 and the columns of W_Q = 6: choose a divisor of 6",
+    ),
+    (
+        lambda: heads(W_V=(4, 7), W_O=(7, 4)),
+        ValueError,
+        "n_heads must divide the columns of W_V, got n_heads = 2 and the columns of W_V = 7: choose a divisor of 7",
     ),
     (
         lambda: heads(query=(2, 2, 4), key=(3, 3, 4), mask=ones(2, 3, dtype=bool)),
