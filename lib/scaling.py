@@ -4,7 +4,7 @@ What chapter *scaling* measures. Where it stands: on `lib.attention`, under the 
 Nothing here is needed to compute attention.
 
 Contents: `mean_with_error`, `variance_with_error` and `share_with_error`, a measured number and how far to
-trust it; `entropy`, `softmax_jacobian`, `jacobian_norm` and `query_gradient_norm`, what one row of weights
+trust it; `entropy`, `softmax_jacobian`, `jacobian_norm` and `query_jacobian_norm`, what one row of weights
 looks like to a learner; `measure_queries`, all of them for many random queries;
 `component_correlation_factor`, how far queries and keys are from the paper's assumption;
 `additive_variance`, how far the scores of additive attention spread.
@@ -24,7 +24,7 @@ __all__ = [
     "jacobian_norm",
     "mean_with_error",
     "measure_queries",
-    "query_gradient_norm",
+    "query_jacobian_norm",
     "share_with_error",
     "softmax_jacobian",
     "variance_with_error",
@@ -36,14 +36,16 @@ NUMBERS_AT_ONCE = 2**18  # keys are drawn in portions of 2 MB, which fit in the 
 class Measured(NamedTuple):
     """What `measure_queries` found, one number a query in each array of shape ``(n_query,)``.
 
-    ``largest`` is the largest weight, ``entropy`` that of the weights, ``jacobian`` how much the weights
-    move when the scores do, ``gradient`` how much they move when the query does.
+    ``largest`` is the largest weight, ``gap`` how far the largest score is above the second, ``entropy`` that
+    of the weights, ``jacobian`` how much the weights move when the scores do, ``follows_query`` how much they
+    move when the query does.
     """
 
     largest: np.ndarray
+    gap: np.ndarray
     entropy: np.ndarray
     jacobian: np.ndarray
-    gradient: np.ndarray
+    follows_query: np.ndarray
 
 
 def mean_with_error(x):
@@ -129,7 +131,7 @@ def jacobian_norm(weights):
     return np.sqrt(on_diagonal + beside)
 
 
-def query_gradient_norm(weights, keys, scale=1.0):
+def query_jacobian_norm(weights, keys, scale=1.0):
     """Return how much the weights move when the query does: the length of their Jacobian by the query.
 
     A score is ``scale · q · k``, so the slope of weight i is ``scale · a_i (k_i - k̄)`` with the blended
@@ -137,7 +139,7 @@ def query_gradient_norm(weights, keys, scale=1.0):
 
     Parameters: ``weights`` ``(..., n_key)``, ``keys`` ``(..., n_key, d_k)``, ``scale`` as in attention.
 
-    >>> float(query_gradient_norm(np.array([0.5, 0.5]), np.array([[1.0], [-1.0]])))
+    >>> float(query_jacobian_norm(np.array([0.5, 0.5]), np.array([[1.0], [-1.0]])))
     0.7071067811865476
     """
     from_blend = keys - weights[..., None, :] @ keys  # (..., n_key, d_k)
@@ -169,13 +171,18 @@ def measure_queries(d_k, *, n_key=64, n_query=2000, seed=0):
 
 
 def _measure(query, keys):
-    """Return the four numbers of each query, without the scale and with it: two arrays ``(4, n)``."""
+    """Return what is measured of each query, without the scale and with it."""
     scores = (query @ np.swapaxes(keys, -1, -2))[:, 0]  # (n, n_key)
     found = []
     for scale in (1.0, keys.shape[-1] ** -0.5):
         weights = softmax(scores * scale)
-        gradient = query_gradient_norm(weights, keys, scale)
-        found.append(np.stack([weights.max(axis=-1), entropy(weights), jacobian_norm(weights), gradient]))
+        second, first = np.partition(scores * scale, (-2, -1), axis=-1)[:, -2:].T
+        follows_query = query_jacobian_norm(weights, keys, scale)
+        found.append(
+            Measured(
+                weights.max(axis=-1), first - second, entropy(weights), jacobian_norm(weights), follows_query
+            )
+        )
     return found
 
 

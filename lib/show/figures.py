@@ -12,7 +12,7 @@ from lib.show.svg import BLUE, FAINT, GREEN, INK, ORANGE, RED, Picture, in_style
 from lib.show.words import word
 
 __all__ = [
-    "Table", "bars", "flow", "gradient_bands", "hull", "losses", "mask_map", "masked_weights", "matrices",
+    "Table", "bars", "flow", "follow_bands", "hull", "losses", "mask_map", "masked_weights", "matrices",
     "queries_and_keys", "shelf_map", "spreads", "temperature_bars", "two_halves", "walks", "weights_map", "wrong_axis_map",
 ]  # fmt: skip
 
@@ -161,23 +161,24 @@ def queries_and_keys(queries, keys, names, topics=None):
 
 
 @in_style
-def matrices(parts, row_names):
+def matrices(parts, row_names, column_names=None, same_shades=False):
     """Draw several matrices with the same rows beside each other, each with its shape.
 
-    Parameters: ``parts`` a list of ``(name, array)``, ``row_names`` of the tokens.
+    Parameters: ``parts`` a list of ``(name, array)``; ``row_names`` of the tokens; ``column_names``, where all
+    have the same; ``same_shades`` to compare their numbers: one shade is one number in all of them.
     """
     widths = [array.shape[-1] for _, array in parts]
-    fig, axes = new_figure(
-        height=0.95 + 0.36 * len(row_names), ncols=len(parts), width_ratios=widths, squeeze=False
-    )
-    fig.subplots_adjust(
-        left=0.11, right=0.99, wspace=0.35, bottom=0.03, top=1 - 0.62 / (0.95 + 0.36 * len(row_names))
-    )
+    header = 0.62 + (0.3 if column_names else 0)
+    height = header + 0.33 + 0.36 * len(row_names)
+    fig, axes = new_figure(height=height, ncols=len(parts), width_ratios=widths, squeeze=False)
+    fig.subplots_adjust(left=0.11, right=0.99, wspace=0.35, bottom=0.03, top=1 - header / height)
+    largest = max(np.abs(array).max() for _, array in parts)
     for ax, (name, array) in zip(axes[0], parts, strict=True):
         names = row_names if ax is axes[0][0] else [""] * len(row_names)
-        shaded = np.abs(array) / np.abs(array).max()
-        _grid(ax, array, names, [""] * array.shape[-1], numbers="{:g}", shaded=shaded)
-        ax.set_title(f"{name}\n{array.shape[0]} × {array.shape[1]}", loc="left", fontsize=12)
+        shaded = np.abs(array) / (largest if same_shades else np.abs(array).max())
+        _grid(ax, array, names, column_names or [""] * array.shape[-1], numbers="{:g}", shaded=shaded)
+        title = f"{name}\n{array.shape[0]} × {array.shape[1]}"
+        ax.set_title(title, loc="left", fontsize=12, pad=24 if column_names else None)
     said = "; ".join(
         f"{name}, {array.shape[0]} × {array.shape[1]}: "
         + ", ".join(str(row.tolist()) for row in np.round(array, 3))
@@ -295,7 +296,7 @@ def spreads(d_k, measured, formulas):
 
 
 @in_style
-def gradient_bands(d_k, unscaled, scaled, title, axis, lowest=1e-4):
+def follow_bands(d_k, unscaled, scaled, title, axis, lowest=1e-4):
     """Draw a gradient against d_k without the scale and with it: the median, and the band of nine in ten.
 
     Parameters: ``d_k`` ``(n,)``; ``unscaled`` and ``scaled`` ``(n, 3)``, the three quantiles; ``title`` and

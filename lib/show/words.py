@@ -166,10 +166,10 @@ WORDS = {
     },
     "scale.unscaled": {"en": "without scale"},
     "scale.scaled": {"en": "with 1/√d_k"},
-    "title.jacobian_bands": {"en": "How much do the weights follow the scores?"},
-    "axis.jacobian": {"en": "‖J‖"},
-    "title.gradient_bands": {"en": "How much do the weights follow the query?"},
-    "axis.gradient": {"en": "‖dw/dq‖"},
+    "title.follow_scores": {"en": "How much do the weights follow the scores?"},
+    "axis.follow_scores": {"en": "‖J‖"},
+    "title.follow_query": {"en": "How much do the weights follow the query?"},
+    "axis.follow_query": {"en": "‖da/dq‖"},
     "said.bands": {
         "en": "d_k = {d_k:g}: without scale 5 of 100 queries lie below {low:.2g}, half below {middle:.2g}, "
         "95 below {high:.2g}; with it half lie below {scaled:.2g}"
@@ -177,12 +177,12 @@ WORDS = {
     "title.training": {"en": "Does the model learn, d_k = 256?"},
     "training.step": {"en": "step"},
     "training.loss": {"en": "loss"},
-    "said.training": {"en": "{start}: the last loss is {unscaled} without the scale and {scaled} with it"},
+    "said.training": {"en": "{start}: the loss at the last step is {unscaled} without the scale and {scaled} with it"},
     # chapter 04: the variants
     "token.please": {"en": "please"},
     "token.consult": {"en": "consult"},
     "title.mask": {"en": "Whom may each token (row) ask?"},
-    "title.cross": {"en": "Whom does each token of the answer (row) ask?"},
+    "title.cross": {"en": "Whom does each token of the new text (row) ask?"},
     "title.causal": {"en": "Whom does each token ask without the future?"},
     "title.one_word": {"en": "What becomes of one row without the future?"},
     "title.flow": {"en": "How does a token become an output?"},

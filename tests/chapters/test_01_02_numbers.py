@@ -48,7 +48,7 @@ def library_claims():
     yield "of its ten pages, how many hold facts, stories and pictures"
 
     weights = scaled_dot_product_attention(X @ W_Q, X @ W_K, X @ W_V).weights
-    yield f"*look* gives {weights[5, 7]:.2f} to *up*"
+    yield f"*look* gives {weights[5, 7]:.2f} to *up*: so much of its attention, and so it takes {weights[5, 7]:.2f} of *up*'s value"
     yield f"*look* gives itself {weights[5, 5]:.2f}"
     yield f"*it* gives {weights[6, 4]:.2f} to *word*, the thing that it stands for, and {weights[6, 5]:.2f} to *look*"
     yield f"With the other four scores of this chapter it is {w[4]:.3f}"
@@ -59,7 +59,7 @@ def library_claims():
     yield f"product with ({k[0, 0]}, {minus(k[0, 1])}) − ({minus(k[2, 0])}, {k[2, 1]}) must be 0"
     assert (k[0] - k[2] == [2.5, -2.5]).all()  # so: as much science as people
     assert 0.5 < softmax(s / 2.0)[1] < 0.51 and softmax(s / 2.1)[1] < 0.5
-    yield "At 2.0 it is just above one half"
+    yield f"At 2.0 it is {softmax(s / 2.0)[1]:.3f}, at 2.1 it is {softmax(s / 2.1)[1]:.3f}"
     yield f"multiplied by {e.sum():.2f}/{e.sum() + 1:.2f}"
 
 

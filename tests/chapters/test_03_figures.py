@@ -35,12 +35,13 @@ def test_spreads_draw_points_and_formula_and_name_both_ends():
 
 
 @pytest.mark.parametrize(
-    "title, axis", [("title.jacobian_bands", "axis.jacobian"), ("title.gradient_bands", "axis.gradient")]
+    "title, axis",
+    [("title.follow_scores", "axis.follow_scores"), ("title.follow_query", "axis.follow_query")],
 )
 def test_bands_say_the_quantiles_and_draw_what_is_too_small_on_the_edge(title, axis):
     without = np.array([[0.1, 0.2, 0.3], [0.01, 0.1, 0.4], [1e-9, 1e-6, 0.5]])
     scaled = np.array([[0.15, 0.18, 0.21]] * 3)
-    picture = figures.gradient_bands(WIDTHS, without, scaled, title, axis)
+    picture = figures.follow_bands(WIDTHS, without, scaled, title, axis)
     assert (
         "5 of 100 queries lie below 1e-09, half below 1e-06, 95 below 0.5; with it half lie below 0.18"
         in picture.description
@@ -55,7 +56,7 @@ def test_losses_say_the_last_ones_and_draw_a_line_for_each_seed():
     bad, good = steps * 0 + [[2.0, 2.5]], steps + [[0.01, 0.02]]
     picture = figures.losses({"variance 1": (bad, good), "small start": (good, good)})
     assert (
-        "variance 1: the last loss is 2.00 – 2.50 without the scale and 0.01 – 0.02 with it"
+        "variance 1: the loss at the last step is 2.00 – 2.50 without the scale and 0.01 – 0.02 with it"
         in picture.description
     )
     assert [len(ax.lines) for ax in picture.figure.axes] == [4, 4]

@@ -10,13 +10,15 @@ import torch
 
 from lib.attention import additive_attention, softmax
 from lib.scaling import (
+    Measured,
+    _measure,
     additive_variance,
     component_correlation_factor,
     entropy,
     jacobian_norm,
     mean_with_error,
     measure_queries,
-    query_gradient_norm,
+    query_jacobian_norm,
     share_with_error,
     softmax_jacobian,
     variance_with_error,
@@ -65,7 +67,7 @@ def test_the_share_of_queries_without_gradient_is_that_measured_before(measured,
 @pytest.mark.parametrize("d_k", MEDIANS)
 def test_medians_are_those_measured_before(measured, d_k):
     unscaled, scaled = measured[d_k]
-    median = [np.median(x) for x in (unscaled.jacobian, scaled.jacobian, unscaled.gradient)]
+    median = [np.median(x) for x in (unscaled.jacobian, scaled.jacobian, unscaled.follows_query)]
     np.testing.assert_allclose(
         median, MEDIANS[d_k], rtol=0.12
     )  # the bands are wide: a median of 1000 is off by 5 %
@@ -103,7 +105,7 @@ def test_jacobians_are_those_of_autograd(scale):
     by_query = torch.autograd.functional.jacobian(
         lambda q: softmax(scale * torch.tensor(keys) @ q), torch.tensor(query)
     )
-    assert query_gradient_norm(weights, keys, scale) == pytest.approx(np.linalg.norm(by_query))
+    assert query_jacobian_norm(weights, keys, scale) == pytest.approx(np.linalg.norm(by_query))
 
 
 def test_a_small_gradient_keeps_its_digits():
@@ -126,11 +128,11 @@ def test_entropy_is_between_that_of_one_and_that_of_all():
 
 def test_a_measurement_does_not_depend_on_how_many_are_measured_at_once(monkeypatch):
     whole = measure_queries(4, n_key=8, n_query=10)
-    assert [x.shape for x in whole[0]] == [(10,)] * 4
+    assert [x.shape for x in whole[0]] == [(10,)] * 5
     assert all((x > 0).all() for x in whole[0])
     monkeypatch.setattr("lib.scaling.NUMBERS_AT_ONCE", 1)
     one_by_one = measure_queries(4, n_key=8, n_query=10)
-    assert [x.shape for x in one_by_one[1]] == [(10,)] * 4
+    assert [x.shape for x in one_by_one[1]] == [(10,)] * 5
 
 
 def test_the_standard_error_of_a_variance_is_how_far_variances_spread():
@@ -169,3 +171,15 @@ def test_additive_scores_grow_with_d_k_unless_v_is_filled_with_smaller_numbers()
     )
     assert ones[1] / ones[0] == pytest.approx(16, rel=0.25)
     assert glorot[1] / glorot[0] == pytest.approx(1, abs=0.4)
+
+
+def test_the_gap_is_between_the_two_largest_scores():
+    scores = (
+        np.random.default_rng(0).normal(size=(10, 1, 4)),
+        np.random.default_rng(1).normal(size=(10, 8, 4)),
+    )
+    query, keys = scores
+    unscaled, scaled = (Measured(*side) for side in _measure(query, keys))
+    ordered = np.sort((query @ np.swapaxes(keys, -1, -2))[:, 0], axis=-1)
+    np.testing.assert_allclose(unscaled.gap, ordered[:, -1] - ordered[:, -2])
+    np.testing.assert_allclose(scaled.gap, unscaled.gap / 2)

@@ -177,15 +177,15 @@ PADDING, WINDOW = np.broadcast_to(padding_mask([5], 8)[0], (8, 8)), window_mask(
         (WINDOW, "window of 2 before and 0 after"),
         (window_mask(8, 8, 1, 1), "window of 1 before and 1 after"),
         (~NONE, "everything hidden: no token sees any"),
-        (changed(CAUSAL, (FORGET, WORD)), "causal, but token 3 ‘forget’ sees token 5 ‘word’: a leak"),
+        (changed(CAUSAL, (FORGET, WORD)), "causal, but token 2 ‘forget’ sees token 4 ‘word’: a leak"),
         (
             changed(CAUSAL, (FORGET, WORD), (5, 0)),
-            "causal, but token 3 ‘forget’ sees token 5 ‘word’: a leak; token 6 ‘look’ does not see token 1 ‘if’",
+            "causal, but token 2 ‘forget’ sees token 4 ‘word’: a leak; token 5 ‘look’ does not see token 0 ‘if’",
         ),
         (changed(PADDING, (0, 6)), "padding: only the first 5 tokens are real, nobody sees the others, "
-         "but token 1 ‘if’ sees token 7 ‘it’: a leak"),
-        (changed(WINDOW, (7, 1)), "window of 2 before and 0 after, but token 8 ‘up’ sees token 2 ‘you’"),
-        (changed(NONE, (7, 1)), "no mask, but token 8 ‘up’ does not see token 2 ‘you’"),
+         "but token 0 ‘if’ sees token 6 ‘it’: a leak"),
+        (changed(WINDOW, (7, 1)), "window of 2 before and 0 after, but token 7 ‘up’ sees token 1 ‘you’"),
+        (changed(NONE, (7, 1)), "no mask, but token 7 ‘up’ does not see token 1 ‘you’"),
         (np.eye(8, dtype=bool)[::-1], "custom: 8 of 64 cells are open, 4 of them look ahead"),
     ],
 )  # fmt: skip

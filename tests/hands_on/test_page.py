@@ -199,14 +199,14 @@ def row_weights(widget):
 
 def test_a_click_makes_a_leak_and_the_row_follows(demo):
     widget = first(demo(), "mask_editor")
-    sentence(widget, "The mask is: causal. Token 3 ‘forget’ sees 3 of 8 keys")
+    sentence(widget, "The mask is: causal. Token 2 ‘forget’ sees 3 of 8 keys")
     assert row_weights(widget)[3:] == [0] * 5
     cell(widget, 2, 4).click()
     expect(cell(widget, 2, 4)).to_have_attribute("aria-pressed", "true")
-    sentence(widget, "causal, but token 3 ‘forget’ sees token 5 ‘word’: a leak")
+    sentence(widget, "causal, but token 2 ‘forget’ sees token 4 ‘word’: a leak")
     assert row_weights(widget)[4] > 0 and sum(row_weights(widget)) == pytest.approx(1, abs=0.02)
     cell(widget, 6, 0).click()  # the row follows the hand
-    expect(widget.locator("caption")).to_have_text("The row of token 7 ‘it’")
+    expect(widget.locator("caption")).to_have_text("The row of token 6 ‘it’")
     assert row_weights(widget)[0] == 0
 
 
@@ -222,10 +222,10 @@ def test_the_mask_is_worked_with_the_keyboard_alone(demo):
         page.keyboard.press(key)
         assert page.evaluate(focused) == place
     page.keyboard.press("Space")
-    sentence(widget, "Token 1 ‘if’ sees no key at all: its weights are 0, so its output is 0.")
+    sentence(widget, "Token 0 ‘if’ sees no key at all: its weights are 0, so its output is 0.")
     assert row_weights(widget) == [0] * 8
     page.keyboard.press("Enter")
-    sentence(widget, "Token 1 ‘if’ sees 1 of 8 keys and gives most weight to ‘if’ (1.00)")
+    sentence(widget, "Token 0 ‘if’ sees 1 of 8 keys and gives most weight to ‘if’ (1.00)")
     page.keyboard.press("Tab")
     assert page.evaluate(focused) is None  # and out of the grid
     page.keyboard.press("Shift+Tab")
@@ -373,7 +373,7 @@ def test_it_works_under_a_policy_that_names_its_hashes(open_page, tmp_path, monk
     page.keyboard.press("ArrowUp")
     expect(handle(first(page))).to_have_attribute("aria-valuetext", "x 1.00, y 0.10")
     cell(first(page, "mask_editor"), 0, 0).click()
-    sentence(first(page, "mask_editor"), "no mask, but token 1 ‘a’ does not see token 1 ‘a’")
+    sentence(first(page, "mask_editor"), "no mask, but token 0 ‘a’ does not see token 0 ‘a’")
     # a failure would be a console error, which open_page reports
 
 

@@ -138,7 +138,7 @@ def test_built_into_a_page_it_is_plain_html(static):
         assert state["query"] == widget.query.tolist()
     assert json.loads(w.to_json())["temperature"] is None
     assert "Plain average: every book has the weight 0.33" in w.to_html()
-    assert "Token 2 ‘it’ sees 3 of 3 keys" in m.to_html()
+    assert "Token 1 ‘it’ sees 3 of 3 keys" in m.to_html()
 
 
 def test_names_cannot_break_out_of_the_page(static):

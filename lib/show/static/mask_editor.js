@@ -78,13 +78,13 @@ const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeA
 const fill = (template, fields) => template.replace(/\{(\w+)\}/g, (_, name) => fields[name]);
 const number = (x, digits = 2) => (x === -Infinity ? "−∞" : x.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−"));
 
-/** The words for a query and a key; tokens are counted from 1 here, as a reader counts. */
+/** The words for a query and a key; tokens are counted from 0, as in NumPy and in the other explorers. */
 function pair({ tokens }, i, j = i) {
   const [query, key] = [`‘${tokens[i]}’`, `‘${tokens[j]}’`];
-  return { i: i + 1, j: j + 1, query, key, token: query };
+  return { i, j, query, key, token: query };
 }
 
-/** "causal, but token 3 ‘forget’ sees token 5 ‘word’: a leak" */
+/** "causal, but token 2 ‘forget’ sees token 4 ‘word’: a leak" */
 export function maskName(state) {
   const { kind, fields, exceptions } = describe(state.mask, state);
   const name = fill(state.words[`is_${kind}`], fields);
@@ -126,8 +126,8 @@ export function page(state) {
   const cell = (open, i, j) => `<td><button type="button" class="lu-cell" data-cell="${i} ${j}" tabindex="-1" disabled
     aria-pressed="${open}" aria-label="${escape(fill(words.cell, pair(state, i, j)))}"></button></td>`;
   const head = (i) => `<th scope="row"><button type="button" class="lu-row" data-cell="${i} -1" tabindex="-1" disabled
-    aria-pressed="${i === row}" aria-label="${escape(fill(words.choose, pair(state, i)))}"><b>${i + 1}</b> ${escape(tokens[i])}</button></th>`;
-  const column = (token, j) => `<th scope="col" class="lu-up"><span><b>${j + 1}</b> ${escape(token)}</span></th>`;
+    aria-pressed="${i === row}" aria-label="${escape(fill(words.choose, pair(state, i)))}"><b>${i}</b> ${escape(tokens[i])}</button></th>`;
+  const column = (token, j) => `<th scope="col" class="lu-up"><span><b>${j}</b> ${escape(token)}</span></th>`;
   const preset = (name) => `<button type="button" class="lu-preset" data-preset="${name}" aria-pressed="false" disabled>${words[name]}</button>`;
   return `<div class="lu-body" role="group" aria-label="${words.title}">
   <p class="lu-use">${words.use}</p>
