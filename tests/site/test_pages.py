@@ -199,6 +199,16 @@ def test_no_page_scrolls_sideways_on_a_phone(scripts, site_url, pages, new_page)
     assert not {name: width for name, width in widths.items() if width > 390}
 
 
+def test_on_a_wide_screen_no_output_of_text_is_cut(site_url, new_page):
+    page = new_page(viewport={"width": 1280, "height": 800})
+    cut = "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth).map(box => box.textContent)"
+    page.goto(f"{site_url}/chapters/04-variants.html")
+    assert page.locator(".cell_output pre").count() > 10
+    assert page.locator(".cell_output pre").evaluate_all(cut) == []
+    page.evaluate("document.querySelectorAll('.cell_output pre').forEach(box => box.style.whiteSpace = 'pre')")
+    assert "is_causal=True needs" in " ".join(page.locator(".cell_output pre").evaluate_all(cut))
+
+
 def test_a_wide_formula_scrolls_in_its_own_box(small_book, new_page):
     small_book.write("intro.md", "# Wide\n\n$$\n" + " + ".join(f"x_{{{i}}}" for i in range(60)) + "\n$$\n")
     assert small_book.build().returncode == 0
