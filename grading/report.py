@@ -39,7 +39,22 @@ def grader_notes(course, name, student):
 def write_feedback(course, api, name, student):
     """Make the student's feedback page; return an empty string, or what went wrong."""
     result = api.generate_feedback(name, student, force=True)
-    return "" if result["success"] else last_error(result)
+    if not result["success"]:
+        return last_error(result)
+    cells = nbformat.read(course.autograded(student, name), 4).cells
+    if not any("$" in cell.source for cell in cells if cell.cell_type == "markdown"):
+        page = course.feedback(student, name)
+        page.write_text(without_mathjax(page.read_text(encoding="utf-8")), encoding="utf-8")
+    return ""
+
+
+def without_mathjax(page):
+    """Return a page without nbgrader's MathJax, which is another host's: a student who opens it asks nobody.
+
+    >>> without_mathjax("<p><!-- Load mathjax -->…<!-- End of mathjax configuration --></p>")
+    '<p></p>'
+    """
+    return re.sub(r"<!-- Load mathjax -->.*?<!-- End of mathjax configuration -->", "", page, flags=re.DOTALL)
 
 
 def last_error(result):

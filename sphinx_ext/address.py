@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from matplotlib.figure import Figure
+from sphinx.errors import ConfigError
 
 from .policy import meta, policy
 
@@ -55,8 +56,13 @@ NOT_FOUND = """<!DOCTYPE html>
 
 
 def site_address(config, env):
-    """Return the address of the site, with a slash at its end, or an empty string."""
+    """Return the address of the site, with a slash at its end, or an empty string. ConfigError: it is no address."""
     told = config.html_baseurl or next(filter(None, map(env.get, VARIABLES)), "")
+    if told and (urlsplit(told).scheme not in ("http", "https") or not urlsplit(told).netloc):
+        raise ConfigError(
+            f"the site's address (html: baseurl, or SITE_URL) must begin with https:// and name a host, got "
+            f"{told!r}: write it as a browser shows it, such as 'https://someone.github.io/look-it-up/'"
+        )
     return told.rstrip("/") + "/" if told else ""
 
 

@@ -52,7 +52,7 @@ class Array(traitlets.TraitType):
         if array.shape != wanted:
             shape = ", ".join("any" if n is None else str(n) for n in wanted)
             raise ValueError(
-                f"{self.name} must have the shape ({shape}), got {array.shape}: give one row a {self._rows()}"
+                f"{self.name} must have the shape ({shape}), got {array.shape}: give one row for each {self._rows()}"
             )
         if self.dtype is bool and array.dtype != bool:
             raise TypeError(

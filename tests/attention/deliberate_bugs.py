@@ -249,7 +249,7 @@ BUGS = [
         "(*leading, n, n_heads, d_model // n_heads))  # (..., n, n_heads, d_k)\n    return xp.moveaxis(x, -2, -3)",
         "(*leading, n, d_model // n_heads, n_heads))  # (..., n, d_k, n_heads)\n    return xp.moveaxis(x, -1, -3)",
     ),
-    Bug("n_heads need not divide d_model", "if n_heads < 1 or d_model % n_heads:", "if n_heads < 1:"),
+    Bug("n_heads need not divide d_model", "if n_heads < 1 or width % n_heads:", "if n_heads < 1:"),
     Bug(
         "weights averaged over the heads",
         "xp.astype(heads.weights, dtype, copy=False)",
@@ -263,10 +263,14 @@ BUGS = [
     Bug("matrices multiply from the wrong side", "    return x @ W\n", "    return x @ W.T\n"),
     Bug(
         "keys projected with W_Q",
-        "_project(key=key, W_K=W_K), n_heads)",
-        "_project(key=key, W_K=W_Q), n_heads)",
+        "_project_to_heads(n_heads, key=key, W_K=W_K)",
+        "_project_to_heads(n_heads, key=key, W_K=W_Q)",
     ),
-    Bug("values projected with W_K", "_project(value=value, W_V=W_V)", "_project(value=value, W_V=W_K)"),
+    Bug(
+        "values projected with W_K",
+        "_project_to_heads(n_heads, value=value, W_V=W_V)",
+        "_project_to_heads(n_heads, value=value, W_V=W_K)",
+    ),
     Bug("multi-head: is_causal not handed on", HEADS_LINE, HEADS_LINE.replace(", is_causal=is_causal", "")),
     Bug("multi-head: bias not handed on", HEADS_LINE, HEADS_LINE.replace(", bias=bias", "")),
     Bug("multi-head: mask not handed on", HEADS_LINE, HEADS_LINE.replace(", mask,", ", None,")),

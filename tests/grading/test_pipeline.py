@@ -255,6 +255,11 @@ def test_feedback_says_what_is_wrong_and_hides_the_hidden_tests(graded, bench):
             assert not leaks.shown(text, hidden), student
 
 
+def test_a_feedback_page_asks_no_other_host(graded):
+    page = feedback(graded[0], "one-mistake")
+    assert not re.findall(r"""(?:src|href)=["'](?:https?:)?//[^"']+""", page)
+
+
 def test_no_script_of_a_student_is_in_a_feedback_page(graded):
     page = feedback(graded[0], "scripts")
     assert "because" in page

@@ -73,7 +73,7 @@ def test_arrays_cannot_be_written_into_unnoticed():
         (
             dict(key=[[1, 2]]),
             ValueError,
-            r"^key must have the shape \(3, 2\), got \(1, 2\): give one row a book$",
+            r"^key must have the shape \(3, 2\), got \(1, 2\): give one row for each book$",
         ),
         (dict(query=[1, 2, 3]), ValueError, r"^query must have the shape \(1, 2\), got \(1, 3\)"),
         (
@@ -108,7 +108,7 @@ def test_shelf_refuses_in_one_line(changes, error, message):
     ("changes", "error", "message"),
     [
         (dict(mask=np.ones((3, 3))), TypeError, "^mask must be boolean, True = may attend, got float64: for ones and zeros write mask == 1$"),
-        (dict(mask=causal_mask(2, 2)), ValueError, r"^mask must have the shape \(3, 3\), got \(2, 2\): give one row a token$"),
+        (dict(mask=causal_mask(2, 2)), ValueError, r"^mask must have the shape \(3, 3\), got \(2, 2\): give one row for each token$"),
         (dict(query=X[:, :1]), ValueError, r"^query and key must share their last axis \(d_k\), got \(1,\) and \(2,\)"),
         (dict(value=X[:2]), ValueError, r"^value must have the shape \(3, 2\), got \(2, 2\)"),
         (dict(value=[1, 2, 3]), ValueError, r"^value must have the shape \(3, any\), got \(3,\)"),

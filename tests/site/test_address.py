@@ -8,6 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
+from sphinx.errors import ConfigError
 
 from sphinx_ext.address import draw_preview, site_address
 
@@ -25,6 +26,12 @@ ADDRESS = "https://someone.github.io/look-it-up/"  # conftest.py builds the book
 )
 def test_the_address_is_the_configured_one_or_what_ci_says(configured, env, address):
     assert site_address(SimpleNamespace(html_baseurl=configured), env) == address
+
+
+@pytest.mark.parametrize("told", ["someone.github.io/book", "/book/", "ftp://someone.github.io/book", "https:///book"])
+def test_what_is_no_address_is_refused(told):
+    with pytest.raises(ConfigError, match=rf"must begin with https:// and name a host, got '{re.escape(told)}': write it"):
+        site_address(SimpleNamespace(html_baseurl=""), {"SITE_URL": told})
 
 
 def property_of(text, name):
