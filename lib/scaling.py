@@ -10,6 +10,7 @@ looks like to a learner; `measure_queries`, all of them for many random queries;
 `additive_variance`, how far the scores of additive attention spread.
 """
 
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -157,10 +158,19 @@ def measure_queries(d_k, *, n_key=64, n_query=2000, seed=0):
     -------
     ``(unscaled, scaled)``, two `Measured`, of the same queries and keys
 
+    Raises
+    ------
+    ValueError: ``d_k``, ``n_key`` or ``n_query`` is no whole number above 0.
+
     >>> unscaled, scaled = measure_queries(64, n_query=10)
     >>> unscaled.entropy.shape, bool(unscaled.entropy.mean() < scaled.entropy.mean())
     ((10,), True)
     """
+    for name, n in dict(d_k=d_k, n_key=n_key, n_query=n_query).items():
+        if not isinstance(n, Integral) or n < 1:
+            raise ValueError(
+                f"{name} must be a whole number above 0, got {n!r}: it counts, as in measure_queries(64)"
+            )
     rng = np.random.default_rng(seed)
     at_once = max(1, NUMBERS_AT_ONCE // (n_key * d_k))
     portions = [

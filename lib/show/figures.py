@@ -23,6 +23,7 @@ def shelf_map(keys, names, query):
 
     Parameters: ``keys`` ``(n_key, 2)``, ``names`` of the keys, ``query`` ``(1, 2)``.
     """
+    _check_names(names, len(keys), "keys")
     fig, ax = new_figure(height=3.6)
     for (x, y), name in zip(keys, names, strict=True):
         ax.annotate(
@@ -65,6 +66,7 @@ def bars(weights, names, title="title.share_of_hour"):
 
 
 def _bars(ax, weights, names):
+    _check_names(names, len(weights), "weights")
     places = np.arange(len(weights))
     ax.barh(places, weights, color=BLUE, height=0.7)
     for place, weight in zip(places, weights, strict=True):
@@ -81,6 +83,7 @@ def temperature_bars(weights, temperatures, names):
 
     Parameters: ``weights`` ``(n_temperature, n_key)``, ``temperatures``, ``names`` of the keys.
     """
+    _check_names(names, weights.shape[-1], "weights")
     fig, axes = new_figure(height=2.6, ncols=len(temperatures), sharey=True)
     fig.subplots_adjust(left=0.44, right=0.99, wspace=0.12, bottom=0.05, top=0.78)
     for ax, row, temperature in zip(axes, weights, temperatures, strict=True):
@@ -187,9 +190,20 @@ def matrices(parts, row_names, column_names=None, same_shades=False):
     return Picture(fig, f"{said}.")
 
 
+def _check_names(names, n, of):
+    """Refuse names that are more or fewer than what they name."""
+    if len(names) != n:
+        raise ValueError(
+            f"{n} {of} need {n} names, got {len(names)}: "
+            "take both from the same tokens, as in TOKENS[5:] for Q[5:]"
+        )
+
+
 def _grid(ax, array, row_names, column_names, numbers, shaded, turned=False):
     """Draw a table of numbers: a cell is the darker the larger its number."""
     n_row, n_column = array.shape
+    _check_names(row_names, n_row, "rows")
+    _check_names(column_names, n_column, "columns")
     for i in range(n_row):
         for j in range(n_column):
             colour = shade(max(0.0, min(1.0, shaded[i, j])))
@@ -213,6 +227,7 @@ def hull(values, outputs, names, axes_names):
 
     Parameters: ``values`` and ``outputs`` ``(n, 2)``, ``names`` of the tokens, ``axes_names`` of the two numbers.
     """
+    _check_names(names, len(values), "values")
     fig, ax = new_figure(height=3.4)
     ax.fill(*values.T, color=BLUE, alpha=0.15, lw=0)
     ax.plot(*np.vstack([values, values[:1]]).T, color=BLUE, lw=1, ls="-")

@@ -81,3 +81,29 @@ def test_a_table_is_a_table_with_headings_and_harmless_text():
 def test_a_row_of_another_length_is_refused():
     with pytest.raises(ValueError, match="each row must have 2 cells, got 1"):
         figures.Table(["mask", "here"], [["True means"]])
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        (lambda: figures.weights_map(np.eye(8), NAMES, TOKENS), "8 rows need 8 names, got 3"),
+        (lambda: figures.weights_map(np.eye(8), TOKENS, NAMES), "8 columns need 8 names, got 3"),
+        (lambda: figures.mask_map(causal_mask(8, 8), NAMES, TOKENS), "8 rows need 8 names, got 3"),
+        (
+            lambda: figures.masked_weights(np.eye(3), np.eye(3) == 1, NAMES, TOKENS),
+            "3 columns need 3 names, got 8",
+        ),
+        (lambda: figures.matrices([("X", X)], NAMES), "8 rows need 8 names, got 3"),
+        (lambda: figures.queries_and_keys(X @ W_Q, X @ W_K, NAMES), "8 rows need 8 names, got 3"),
+        (lambda: figures.bars(np.ones(8), NAMES), "8 weights need 8 names, got 3"),
+        (lambda: figures.temperature_bars(np.ones((1, 8)), [1], NAMES), "8 weights need 8 names, got 3"),
+        (lambda: figures.shelf_map(np.ones((5, 2)), NAMES, np.ones((1, 2))), "5 keys need 5 names, got 3"),
+        (
+            lambda: figures.hull(np.ones((4, 2)), np.ones((4, 2)), NAMES, ["x", "y"]),
+            "4 values need 4 names, got 3",
+        ),
+    ],
+)
+def test_names_that_are_too_few_or_too_many_are_refused_in_one_line(draw, said):
+    with pytest.raises(ValueError, match=f"^{said}: take both from the same tokens"):
+        draw()

@@ -183,3 +183,14 @@ def test_the_gap_is_between_the_two_largest_scores():
     ordered = np.sort((query @ np.swapaxes(keys, -1, -2))[:, 0], axis=-1)
     np.testing.assert_allclose(unscaled.gap, ordered[:, -1] - ordered[:, -2])
     np.testing.assert_allclose(scaled.gap, unscaled.gap / 2)
+
+
+@pytest.mark.parametrize(
+    "bad", [dict(d_k="64"), dict(d_k=-3), dict(d_k=4, n_key=0), dict(d_k=4, n_query=2.5)]
+)
+def test_what_does_not_count_is_refused(bad):
+    name, given = list(bad.items())[-1]
+    with pytest.raises(
+        ValueError, match=rf"^{name} must be a whole number above 0, got {given!r}: it counts"
+    ):
+        measure_queries(**bad)
