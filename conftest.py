@@ -200,7 +200,11 @@ def open_page(new_page):
         page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("response", lambda response: response.status >= 400 and wrong.append(response.url))
-        page.on("requestfailed", lambda request: wrong.append(request.url))
+        # A request that is only broken off, because the page leads on to another, misses nothing.
+        page.on(
+            "requestfailed",
+            lambda request: "ABORTED" not in request.failure and wrong.append(request.url),
+        )
         page.goto(url)
         return page
 

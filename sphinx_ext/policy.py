@@ -23,7 +23,7 @@ POLICY = {
     "img-src": ["'self'", "data:"],
     "font-src": ["'self'"],
     "connect-src": ["'self'"],  # search quotes the pages that it found
-    "form-action": ["'self'"],
+    "form-action": ["'self'", "file:"],  # search; for Firefox no file is 'self' to a page from a folder
     "base-uri": ["'none'"],
 }
 

@@ -206,7 +206,7 @@ class Explorer:
         label = f'aria-labelledby="{name}-question"' if asked else f'aria-label="{html.escape(repr(self))}"'
         return (
             f'<div class="lu-explorer" role="group" {label}>{asked}'
-            f'<form class="lu-controls" autocomplete="off" hidden>{controls}</form>'
+            f'<form class="lu-controls" hidden>{controls}</form>'
             f'<div class="lu-view" role="img" aria-labelledby="{name}-says">{frame.svg}</div>'
             f'<p class="lu-says" id="{name}-says" aria-live="polite">{html.escape(frame.sentence)}</p>'
             f'<noscript><p class="lu-note">{html.escape(word("explorer.no_script"))}</p></noscript>'

@@ -36,7 +36,7 @@ function nameWhatScrolls(boxes) {
       box.setAttribute("role", "group");
       box.setAttribute("aria-label", `${name}, scrolls sideways`);
       box.tabIndex = 0;
-    } else if (box.ariaLabel) {
+    } else if (box.hasAttribute("aria-label")) {
       for (const attribute of ["role", "aria-label", "tabindex"]) box.removeAttribute(attribute);
     }
   }

@@ -28,7 +28,25 @@ def test_every_page_has_a_strict_policy(site, pages):
         loose = {rule for rule, sources in policy.items() if "'unsafe-inline'" in sources}
         assert loose == {"style-src-attr"}, name
         anywhere = {source for sources in policy.values() for source in sources if not source.startswith("'")}
-        assert anywhere == {"data:"}, name
+        assert anywhere == {"data:", "file:"}, name
+
+
+def test_the_search_field_may_be_sent_from_a_folder_in_firefox_too(site, pages):
+    """For Firefox 'self' holds no file, and it says nothing when it refuses: nothing would happen on Enter."""
+    for name in pages:
+        assert policy_of((site / name).read_text("utf-8"))["form-action"] == {"'self'", "file:"}, name
+
+
+def fetched_ahead(text):
+    """Return the elements for which a browser would fetch a page before it is asked for; for Firefox, rel="next" is one."""
+    links = re.findall(r"<link\b[^>]*>", text)
+    return [link for link in links if re.search(r'\brel="[^"]*\b(next|prefetch|prerender)\b', link)]
+
+
+def test_no_page_is_fetched_ahead(site, pages):
+    """The policy forbids it, and Firefox logs that as an error on each page."""
+    assert not {name: links for name in pages if (links := fetched_ahead((site / name).read_text("utf-8")))}
+    assert fetched_ahead('<link rel="next" title="Scaling" href="03-scaling.html" />')
 
 
 def test_the_only_scripts_within_a_page_are_those_that_the_policy_names(site, pages):

@@ -44,5 +44,5 @@
     show();
   };
 
-  document.querySelectorAll("div.lu-explorer:has(> script)").forEach(start);
+  document.querySelectorAll("div.lu-explorer > script").forEach(script => start(script.parentElement));
 })();

@@ -191,7 +191,8 @@ function render({ model, el }) {
     }
     const temperature = state.temperature ?? Infinity;
     const distance = (t) => Math.abs(Math.atan(t) - Math.atan(temperature)); // finite, for infinity too
-    slider.value = TEMPERATURES.reduce((best, t, i) => (distance(t) < distance(TEMPERATURES[best]) ? i : best), 0);
+    // The default, too: Safari puts it there when the reader comes back to the page.
+    slider.value = slider.defaultValue = TEMPERATURES.reduce((best, t, i) => (distance(t) < distance(TEMPERATURES[best]) ? i : best), 0);
     const end = { 0: `0, ${words.hard}`, Infinity: `∞, ${words.average}` }[temperature];
     slider.setAttribute("aria-valuetext", end ?? infinite(temperature));
     find("output").textContent = infinite(temperature);
