@@ -24,10 +24,11 @@ WEIGHTS = np.array([0.06, 0.13, 0.46, 0.23, 0.12])
 
 STYLE = """
   :root { color-scheme: light dark; font: 1.1rem/1.6 system-ui, sans-serif; }
-  html { background: light-dark(#fff, #14181e); color: light-dark(#1f2933, #e6e8ea); }
+  html { background: light-dark(#fff, #121212); color: light-dark(#1f2933, #e6e8ea); }
   a { color: light-dark(#0b5f86, #7cc4ea); }
   body { max-width: 34rem; margin: 15vh auto; padding: 0 1.25rem; }
-  :is(input, button) { font: inherit; padding: 0.3rem 0.6rem; max-width: 100%; }
+  form { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; }
+  :is(input, button) { font: inherit; padding: 0.3rem 0.6rem; max-width: 100%; box-sizing: border-box; }
 """
 NOT_FOUND = """<!DOCTYPE html>
 <html lang="en">
@@ -47,7 +48,7 @@ NOT_FOUND = """<!DOCTYPE html>
 <p>There is no page at this address. It may have moved, or the address has a slip in it.</p>
 <p><a href="{root}{first}.html">Open the book at its first page</a>, or look it up:</p>
 <form action="{root}search.html" role="search">
-<label>A word <input type="search" name="q" required></label> <button>Search</button>
+<label>A word <input type="search" name="q" size="16" required></label> <button>Search</button>
 </form>
 </main>
 </body>

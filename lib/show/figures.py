@@ -4,6 +4,7 @@ Each function draws one figure in the book's style and says in one sentence what
 alternative text. Words come from `lib.show.words`; how a figure becomes part of a page is `lib.show.svg`.
 """
 
+import re
 from html import escape
 
 import numpy as np
@@ -30,7 +31,11 @@ def shelf_map(keys, names, query):
             "", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": BLUE, "shrinkA": 0, "shrinkB": 0}
         )
         below = y < 0
-        ax.text(x, y + (-0.12 if below else 0.1), name, ha="center", va="top" if below else "bottom")
+        side = (
+            "center" if abs(x) > 1 else "right" if x < 0 else "left"
+        )  # beside the upright axis, not across it
+        place = x if side == "center" else np.sign(x) * 0.1
+        ax.text(place, y + (-0.12 if below else 0.1), name, ha=side, va="top" if below else "bottom")
     (x, y), *_ = query
     ax.annotate(
         "",
@@ -144,12 +149,12 @@ def queries_and_keys(queries, keys, names, topics=None):
     """
     topics = topics or tuple(word(f"feature.{name}") for name in ("action", "thing", "direction", "pointer"))
     fig, axes = new_figure(height=1.45 + 0.36 * len(names), ncols=2)
-    fig.subplots_adjust(left=0.11, right=0.99, wspace=0.22, bottom=0.03, top=0.42)
+    fig.subplots_adjust(left=0.11, right=0.96, wspace=0.22, bottom=0.03, top=0.42)
     for ax, table, title in zip(axes, (queries, keys), ("title.looks_for", "title.found_by"), strict=True):
         _grid(
             ax,
             table,
-            names,
+            names if ax is axes[0] else [""] * len(names),
             topics,
             numbers="{:g}",
             shaded=table / max(queries.max(), keys.max()),
@@ -318,13 +323,14 @@ def follow_bands(d_k, unscaled, scaled, title, axis, lowest=1e-4):
     ``axis`` keys of the table of words; ``lowest`` the end of the axis: what is smaller is drawn on it.
     """
     fig, ax = new_figure(height=3.4)
-    fig.subplots_adjust(right=0.72, left=0.16)
+    fig.subplots_adjust(right=0.72, left=0.19)
     for bands, colour, style, name in ((unscaled, ORANGE, "--", "unscaled"), (scaled, BLUE, "-", "scaled")):
         low, middle, high = np.maximum(bands, lowest).T
         ax.fill([*d_k, *d_k[::-1]], [*low, *high[::-1]], color=colour, alpha=0.22, lw=0)
         ax.plot(d_k, middle, color=colour, ls=style, marker="o", ms=4)
         ax.text(d_k[-1] * 1.25, middle[-1], word(f"scale.{name}"), va="center")
-    ax.set(xscale="log", yscale="log", xlabel="d_k", ylabel=word(axis), title=word(title))
+    ax.set(xscale="log", yscale="log", xlabel="d_k", ylabel=word(axis))
+    ax.set_title(word(title), loc="left", x=-0.1)
     ax.set_ylim(lowest, 3 * max(unscaled.max(), scaled.max()))
     marks = [mark for mark in (1e-4, 1e-3, 0.01, 0.1, 1, 10) if lowest <= mark <= 3 * unscaled.max()]
     _plain_logarithmic(ax, d_k, marks)
@@ -513,7 +519,9 @@ class Table:
 
     @staticmethod
     def _html_row(first, *rest):
-        cells = "".join(f"<td>{escape(text)}</td>" for text in rest)
+        # A number and its error, or the ends of a span, stay on one line.
+        unbroken = [re.sub(" ([±–]) ", "\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text) for text in rest]
+        cells = "".join(f"<td>{escape(text)}</td>" for text in unbroken)
         return f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>'
 
     def __repr__(self):

@@ -348,10 +348,12 @@ class InlineSVG(RendererBase):
         width = f'stroke-width="{_n(gc.get_hatch_linewidth())}"'
         self.lines.append(_clipped(box, f'<path d="{drawn}" fill="none" {width}{colour}/>'))
 
-    def _check_inside(self, s, x, y, width, angle, slack=6):
-        """Refuse a text that would be cut by the edge of the picture."""
-        turn = np.deg2rad(angle)
-        xs, ys = (x, x + width * np.cos(turn)), (y, y - width * np.sin(turn))
+    def _check_inside(self, s, x, y, width, angle, slack=6, capital=9):
+        """Refuse a text that would be cut by the edge of the picture: its line, and the height of a capital above it."""
+        along, up = (np.array([np.cos(a), -np.sin(a)]) for a in np.deg2rad([angle, angle + 90]))
+        xs, ys = zip(
+            *((x, y) + a * width * along + b * capital * up for a in (0, 1) for b in (0, 1)), strict=True
+        )
         over = {"left": -min(xs), "right": max(xs) - self.width}
         over |= {"top": -min(ys), "bottom": max(ys) - self.height}
         side = max(over, key=over.get)

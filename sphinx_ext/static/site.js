@@ -10,6 +10,21 @@ document.addEventListener("click", (event) => {
   if (event.detail === 0) event.target.closest("button")?.focus();
 });
 
+// A sidebar or search that Escape closes gives the focus back to its button, from which the theme took it before it opened.
+let opener = null;
+addEventListener("click", ({ target }) => (opener = target.closest(".sidebar-toggle, .search-button__button")), true);
+function giveBack() {
+  document.querySelector("dialog[open]")?.close();
+  const { activeElement } = document;
+  if (activeElement === document.body || activeElement.closest("dialog")) opener.focus();
+}
+addEventListener("keydown", ({ key }) => key === "Escape" && opener && setTimeout(giveBack), true); // after the theme has closed it
+
+// The name of a button, shown while it has the focus, may lie over the text: Escape takes it away.
+addEventListener("keydown", ({ key }) => {
+  if (key === "Escape") for (const tip of document.querySelectorAll(".tooltip")) tip.hidden = true;
+});
+
 // Paper is light: whoever reads in the dark prints dark ink on white, and then reads on in the dark.
 let modeOnScreen = null;
 addEventListener("beforeprint", () => {

@@ -105,6 +105,25 @@ def test_a_touch_drags_the_query_and_does_not_scroll(demo):
     )
 
 
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("End", "science 3.00, people 1.20"),
+        ("Home", "science −3.00, people 1.20"),
+        ("PageUp", "science 1.00, people 1.70"),
+        ("PageDown", "science 1.00, people 0.70"),
+    ],
+)
+def test_the_query_has_the_keys_of_every_slider(key, place, demo):
+    page = demo()
+    query = handle(first(page))
+    query.focus()
+    scrolled = page.evaluate("scrollY")
+    page.keyboard.press(key)
+    expect(query).to_have_attribute("aria-valuetext", place)
+    assert page.evaluate("scrollY") == scrolled
+
+
 def test_arrow_keys_move_the_query_and_the_books(demo):
     page = demo()
     widget = first(page)

@@ -150,7 +150,8 @@ export function page(state) {
 // ---- The reader's hand ----
 
 const FIELDS = ["query", "key", "value", "temperature"]; // what the reader can change
-const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1],
+  PageUp: [0, 5], PageDown: [0, -5], Home: [-Infinity, 0], End: [Infinity, 0] }; // as on every slider
 
 function render({ model, el }) {
   const read = () => Object.fromEntries([...FIELDS, "names", "components", "axes", "words", "start"].map((f) => [f, model.get(f)]));
