@@ -58,8 +58,20 @@ def test_moved_in_jupyterlab_it_is_read_in_the_next_cell(lab, page):
     for key in ["ArrowRight", "ArrowRight", "Shift+ArrowUp"]:
         page.keyboard.press(key)
     expect(query).to_have_attribute("aria-valuetext", "x 0.20, y 0.50")
-    page.locator(".lu-temperature input").focus()
+    slider = page.locator(".lu-temperature input")
+    slider.focus()
+    before = int(slider.input_value())
+    for key in ["ArrowRight", "ArrowUp", "ArrowLeft"]:
+        page.keyboard.press(key)
+    expect(slider).to_have_value(str(before + 1))
+    expect(slider).to_be_focused()
     page.keyboard.press("End")
+    # Nor may it take letters, which add and cut cells there.
+    for control in [query, slider, grid.locator('[data-cell="2 0"]')]:
+        control.focus()
+        for key in ["a", "b"]:
+            page.keyboard.press(key)
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(len(CELLS))
     grid.locator('[data-cell="2 0"]').click()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")

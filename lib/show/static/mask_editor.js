@@ -145,7 +145,14 @@ export function page(state) {
 const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -Infinity], End: [0, Infinity] };
 const clamp = (x, from, to) => Math.min(Math.max(x, from), to);
 
+/** In a notebook a key is a command, too: an arrow leaves the cell, a letter adds or cuts one. What is typed in here stays here. */
+function keepKey(event) {
+  const runs = event.shiftKey && event.key === "Enter";
+  if (!event.ctrlKey && !event.altKey && !event.metaKey && !runs && event.key !== "Escape") event.stopPropagation();
+}
+
 function render({ model, el }) {
+  el.addEventListener("keydown", keepKey);
   const names = ["query", "key", "value", "mask", "row", "tokens", "words", "left", "real"];
   const read = () => Object.fromEntries(names.map((name) => [name, model.get(name)]));
   el.classList.add("lu");
@@ -200,7 +207,6 @@ function render({ model, el }) {
     const step = STEPS[event.key];
     if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault(); // the page does not scroll
-    event.stopPropagation(); // and a notebook does not go to the next cell
     const [i, j] = place(event.target);
     const next = [clamp(i + step[0], 0, n - 1), clamp(j + step[1], -1, n - 1)].join(" ");
     buttons.find((button) => button.dataset.cell === next).focus();

@@ -153,7 +153,14 @@ const FIELDS = ["query", "key", "value", "temperature"]; // what the reader can 
 const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1],
   PageUp: [0, 5], PageDown: [0, -5], Home: [-Infinity, 0], End: [Infinity, 0] }; // as on every slider
 
+/** In a notebook a key is a command, too: an arrow leaves the cell, a letter adds or cuts one. What is typed in here stays here. */
+function keepKey(event) {
+  const runs = event.shiftKey && event.key === "Enter";
+  if (!event.ctrlKey && !event.altKey && !event.metaKey && !runs && event.key !== "Escape") event.stopPropagation();
+}
+
 function render({ model, el }) {
+  el.addEventListener("keydown", keepKey);
   const read = () => Object.fromEntries([...FIELDS, "names", "components", "axes", "words", "start"].map((f) => [f, model.get(f)]));
   el.classList.add("lu");
   if (!el.querySelector(".lu-body")) el.innerHTML = page(read()); // a built page has it already
@@ -233,7 +240,6 @@ function render({ model, el }) {
       const step = STEPS[event.key];
       if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault(); // the page does not scroll
-      event.stopPropagation(); // and a notebook does not go to the next cell
       move(handle, pointOf(handle).map((x, i) => x + step[i] * (event.shiftKey ? 0.5 : 0.1)));
     });
   }
