@@ -284,23 +284,27 @@ def environment():
 
 @pytest.fixture(scope="session")
 def start_jupyterlab(environment):
-    """A function that serves a folder with JupyterLab, with nothing of the reader's own settings: its address."""
+    """A function that serves a folder with JupyterLab, with nothing of the reader's own settings: its address.
+
+    Or what another command serves, in the folder ``cwd``.
+    """
     servers = []
 
-    def start(folder):
+    def start(folder, command=(), cwd=None):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         own = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
         lab = {f"JUPYTERLAB_{name}_DIR": str(folder / name.lower()) for name in ("SETTINGS", "WORKSPACES")}
         options = ["--no-browser", "--allow-root", f"--port={port}", "--IdentityProvider.token="]
-        options += [f"--ServerApp.root_dir={folder}", "--ServerApp.port_retries=0", "--LabApp.news_url="]
+        options += ["--ServerApp.port_retries=0", "--LabApp.news_url="]
         options += ["--LabApp.expose_app_in_browser=True"]
         options += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
         log = folder / "log"
         with log.open("w") as out:
-            command = ["jupyter-lab", *options]
-            servers.append(subprocess.Popen(command, env=environment | own | lab, stdout=out, stderr=out))
+            command = [*(command or ["jupyter", "lab", f"--notebook-dir={folder}"]), *options]
+            env = environment | own | lab
+            servers.append(subprocess.Popen(command, cwd=cwd, env=env, stdout=out, stderr=out))
         wait_until_it_answers(f"http://127.0.0.1:{port}/api", servers[-1], log)
         return f"http://127.0.0.1:{port}"
 

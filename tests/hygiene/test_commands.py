@@ -1,9 +1,13 @@
 """The README's commands are the ones that CI runs, and CI accepts no skipped test."""
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -50,3 +54,23 @@ def test_a_skipped_test_fails_in_ci_alone(ci, code, tmp_path):
         check=False,
     )
     assert done.returncode == code and ("no such tool" in done.stdout) == bool(code)
+
+
+@pytest.mark.slow
+def test_the_readmes_line_opens_jupyterlab_on_the_whole_book(start_jupyterlab, tmp_path):
+    """Given a file alone, JupyterLab serves its folder, and no link leads out of that."""
+    (line,) = re.findall(r"^ *(jupyter lab .+)$", (ROOT / "README.md").read_text("utf-8"), re.M)
+    for command, answers in ((line, 200), (line.replace(" --notebook-dir=.", ""), 404)):
+        folder = tmp_path / str(answers)
+        folder.mkdir()
+        address = start_jupyterlab(folder, shlex.split(command), ROOT)
+        for name in ("exercises/release/lookup/lookup.ipynb", "guide/glossary.md"):
+            assert status(f"{address}/api/contents/{name}?content=0") == answers
+
+
+def status(url):
+    try:
+        with urllib.request.urlopen(url) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
