@@ -140,3 +140,11 @@ def test_leftover_metadata_and_an_old_format_are_rejected():
     )
     assert list(state_faults(notebook() | {"metadata": {"widgets": {"a": 1}}}))
     assert list(id_faults(notebook() | {"nbformat_minor": 4}))
+
+
+def test_vs_code_draws_no_box_around_the_signs_in_the_code():
+    """VS Code marks what looks like another character, unless the settings beside the book allow it."""
+    settings = json.loads((ROOT / ".vscode/settings.json").read_text("utf-8"))
+    allowed = set(settings["editor.unicodeHighlight.allowedCharacters"])
+    cells = (cell for path in NOTEBOOKS for cell in nbformat.read(path, 4).cells if cell.cell_type == "code")
+    assert {sign for cell in cells for sign in cell.source} & set("−×–—‐‑‒′∶∗") == allowed
