@@ -12,6 +12,8 @@ from nbgrader.api import MissingEntry
 from grading.graft import NOTES
 
 FIRST = ("student", "name", "status", "score", "max_score")
+MATHJAX = re.compile(r"<!-- Load mathjax -->.*?<!-- End of mathjax configuration -->", re.DOTALL)
+FORMULA = re.compile(r"\$|\\\(|\\\[|\\begin\{")  # what MathJax looks for
 GRADED, BY_HAND, NOT_GRADED = "graded", "needs manual grading", "NOT GRADED"
 
 
@@ -41,20 +43,23 @@ def write_feedback(course, api, name, student):
     result = api.generate_feedback(name, student, force=True)
     if not result["success"]:
         return last_error(result)
-    cells = nbformat.read(course.autograded(student, name), 4).cells
-    if not any("$" in cell.source for cell in cells if cell.cell_type == "markdown"):
-        page = course.feedback(student, name)
-        page.write_text(without_mathjax(page.read_text(encoding="utf-8")), encoding="utf-8")
+    page = course.feedback(student, name)
+    page.write_text(without_idle_mathjax(page.read_text(encoding="utf-8")), encoding="utf-8")
     return ""
 
 
-def without_mathjax(page):
-    """Return a page without nbgrader's MathJax, which is another host's: a student who opens it asks nobody.
+def without_idle_mathjax(page):
+    """Return a page without nbgrader's MathJax, if it has no formula: MathJax is loaded from another host.
 
-    >>> without_mathjax("<p><!-- Load mathjax -->…<!-- End of mathjax configuration --></p>")
-    '<p></p>'
+    >>> head = "<!-- Load mathjax --><script>$</script><!-- End of mathjax configuration -->"
+    >>> without_idle_mathjax(f"{head}<p>no formula</p>")
+    '<p>no formula</p>'
+    >>> without_idle_mathjax(f"{head}<p>$x$</p>") == f"{head}<p>$x$</p>"
+    True
     """
-    return re.sub(r"<!-- Load mathjax -->.*?<!-- End of mathjax configuration -->", "", page, flags=re.DOTALL)
+    without = MATHJAX.sub("", page)
+    text = re.sub(r"<(script|style)\b.*?</\1>", "", without, flags=re.DOTALL)
+    return page if FORMULA.search(text) else without
 
 
 def last_error(result):

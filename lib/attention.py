@@ -409,8 +409,8 @@ def multi_head_attention(
 
     Raises
     ------
-    TypeError, ValueError: as `scaled_dot_product_attention` and `split_heads`, and where a matrix does not
-    fit its input.
+    TypeError, ValueError: as `scaled_dot_product_attention`, and where a matrix does not fit its input or
+    cannot be cut into ``n_heads``.
 
     Source
     ------

@@ -160,16 +160,16 @@ def measure_queries(d_k, *, n_key=64, n_query=2000, seed=0):
 
     Raises
     ------
-    ValueError: ``d_k``, ``n_key`` or ``n_query`` is no whole number above 0.
+    ValueError: ``d_k``, ``n_key`` or ``n_query`` is no whole number, or too small; a gap needs two keys.
 
     >>> unscaled, scaled = measure_queries(64, n_query=10)
     >>> unscaled.entropy.shape, bool(unscaled.entropy.mean() < scaled.entropy.mean())
     ((10,), True)
     """
-    for name, n in dict(d_k=d_k, n_key=n_key, n_query=n_query).items():
-        if not isinstance(n, Integral) or n < 1:
+    for name, n, least in (("d_k", d_k, 1), ("n_key", n_key, 2), ("n_query", n_query, 1)):
+        if not isinstance(n, Integral) or isinstance(n, bool) or n < least:
             raise ValueError(
-                f"{name} must be a whole number above 0, got {n!r}: it counts, as in measure_queries(64)"
+                f"{name} must be a whole number, {least} or more, got {n!r}: as in measure_queries(64)"
             )
     rng = np.random.default_rng(seed)
     at_once = max(1, NUMBERS_AT_ONCE // (n_key * d_k))

@@ -11,7 +11,18 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 # A new part of the build is a module with a ``setup(app)``, named here.
-PARTS = ("strict", "rerun", "mathematics", "pages", "text", "repository", "address", "explorers", "hands_on", "policy")
+PARTS = (
+    "strict",
+    "rerun",
+    "mathematics",
+    "pages",
+    "text",
+    "repository",
+    "address",
+    "explorers",
+    "hands_on",
+    "policy",
+)
 
 
 def own_fingerprint():

@@ -58,11 +58,14 @@ NOT_FOUND = """<!DOCTYPE html>
 
 def site_address(config, env):
     """Return the address of the site, with a slash at its end, or an empty string. ConfigError: it is no address."""
-    told = config.html_baseurl or next(filter(None, map(env.get, VARIABLES)), "")
+    sources = {"html: baseurl in _config.yml": config.html_baseurl} | {
+        name: env.get(name) for name in VARIABLES
+    }
+    source, told = next(((source, told) for source, told in sources.items() if told), ("", ""))
     if told and (urlsplit(told).scheme not in ("http", "https") or not urlsplit(told).netloc):
         raise ConfigError(
-            f"the site's address (html: baseurl, or SITE_URL) must begin with https:// and name a host, got "
-            f"{told!r}: write it as a browser shows it, such as 'https://someone.github.io/look-it-up/'"
+            f"{source} must begin with https:// or http:// and name a host, got {told!r}: "
+            "write it as a browser shows it, such as 'https://someone.github.io/look-it-up/'"
         )
     return told.rstrip("/") + "/" if told else ""
 

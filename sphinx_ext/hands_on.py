@@ -18,9 +18,13 @@ MODULES = ("mask_editor", "shelf")
 
 def inline_script(module):
     """Return the exact text of the inline script for a module: hash this for a Content-Security-Policy."""
-    text = (STATIC / f"{module}.js").read_text("utf-8") + PAGE_MODEL.read_text("utf-8").replace("MODULE", module)
+    text = (STATIC / f"{module}.js").read_text("utf-8") + PAGE_MODEL.read_text("utf-8").replace(
+        "MODULE", module
+    )
     if "</script" in text.lower():
-        raise ValueError(f"{module}.js must not contain </script, which would end it on the page: write <\\/script")
+        raise ValueError(
+            f"{module}.js must not contain </script, which would end it on the page: write <\\/script"
+        )
     return text
 
 
@@ -52,7 +56,9 @@ def _digest():
 
 def setup(app):
     """Put modules where they are needed. That a site is being built, `sphinx_ext.explorers` tells the kernels."""
-    app.add_config_value("hands_on_digest", _digest(), "html")  # a changed module: every page is written again
+    app.add_config_value(
+        "hands_on_digest", _digest(), "html"
+    )  # a changed module: every page is written again
     app.connect("builder-inited", _add_static_file)
     app.connect("html-page-context", _add_modules)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

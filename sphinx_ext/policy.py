@@ -23,7 +23,9 @@ POLICY = {
     "img-src": ["'self'", "data:"],
     "font-src": ["'self'"],
     "connect-src": ["'self'"],  # search quotes the pages that it found
-    "form-action": ["'self'", "file:"],  # search; for Firefox no file is 'self' to a page from a folder
+    "form-action": [
+        "'self'"
+    ],  # search; from a folder, ``site.js`` sends it, since for Firefox no file is 'self'
     "base-uri": ["'none'"],
 }
 

@@ -9,17 +9,19 @@ import re
 
 from docutils import nodes
 
-COLUMNS = 100  # characters: no table that is printed is as wide
-CELL = re.compile(r"<td>.*?</td>", re.DOTALL)
+COLUMNS = 100  # characters: a line that is longer, and not one of many, is no row of a table
+CELL = re.compile(r"<(t[dh])\b[^>]*>.*?</\1>", re.DOTALL)
+HAN = ("zh", "ja", "ko")  # languages of books in which such a cell needs no mark
 LONG_NAME = re.compile(r'(?<=<span class="pre">)[^<]{16,}')
 PART = re.compile(r"(?<=\w{3}[_./])(?=\w{3})")
 CHINESE = re.compile(r"<(p|th|td)>(?=[\u4e00-\u9fff][^<]*</\1>)")
 
 
 def is_prose(text):
-    """Return True if a printed text has one line, or a line too long to be a row of a table."""
+    """Return True if a printed text has one line, or a few that are too long to be rows of a table."""
     lines = text.strip().splitlines()
-    return len(lines) == 1 or any(len(line) > COLUMNS for line in lines)
+    long = sum(len(line) > COLUMNS for line in lines)
+    return len(lines) == 1 or 0 < long <= len(lines) / 2
 
 
 def wrap_prose(app, doctree, docname):
@@ -34,19 +36,20 @@ def break_names(cell):
     return LONG_NAME.sub(lambda name: PART.sub("<wbr>", name[0]), cell[0])
 
 
-def improve(html):
+def improve(html, mark_chinese=True):
     """Return a page's text with these places, and with the language of Chinese cells.
 
     >>> improve('<td>词元</td><td><span class="pre">causal_upper_left</span></td>')
     '<td lang="zh">词元</td><td><span class="pre">causal_<wbr>upper_<wbr>left</span></td>'
     """
-    return CHINESE.sub(r'<\1 lang="zh">', CELL.sub(break_names, html))
+    html = CELL.sub(break_names, html)
+    return CHINESE.sub(r'<\1 lang="zh">', html) if mark_chinese else html
 
 
 def improve_page(app, pagename, templatename, context, doctree):
     """Do so for a page on its way to the template."""
     if "body" in context:
-        context["body"] = improve(context["body"])
+        context["body"] = improve(context["body"], not app.config.language.startswith(HAN))
 
 
 def setup(app):

@@ -31,10 +31,9 @@ def shelf_map(keys, names, query):
             "", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": BLUE, "shrinkA": 0, "shrinkB": 0}
         )
         below = y < 0
-        side = (
-            "center" if abs(x) > 1 else "right" if x < 0 else "left"
-        )  # beside the upright axis, not across it
-        place = x if side == "center" else np.sign(x) * 0.1
+        # beside the upright axis, not across it; a letter is about 0.11 wide
+        side = "center" if abs(x) > 0.055 * len(name) + 0.05 else "right" if x < 0 else "left"
+        place = {"center": x, "right": -0.1, "left": 0.1}[side]
         ax.text(place, y + (-0.12 if below else 0.1), name, ha=side, va="top" if below else "bottom")
     (x, y), *_ = query
     ax.annotate(
@@ -199,8 +198,7 @@ def _check_names(names, n, of):
     """Refuse names that are more or fewer than what they name."""
     if len(names) != n:
         raise ValueError(
-            f"{n} {of} need {n} names, got {len(names)}: "
-            "take both from the same tokens, as in TOKENS[5:] for Q[5:]"
+            f"{n} {of} need {n} names, got {len(names)}: give one for each, such as TOKENS[5:] for Q[5:]"
         )
 
 
@@ -317,7 +315,7 @@ def spreads(d_k, measured, formulas):
 
 @in_style
 def follow_bands(d_k, unscaled, scaled, title, axis, lowest=1e-4):
-    """Draw a gradient against d_k without the scale and with it: the median, and the band of nine in ten.
+    """Draw how far weights follow, against d_k, without the scale and with it: the median, and the band of nine in ten.
 
     Parameters: ``d_k`` ``(n,)``; ``unscaled`` and ``scaled`` ``(n, 3)``, the three quantiles; ``title`` and
     ``axis`` keys of the table of words; ``lowest`` the end of the axis: what is smaller is drawn on it.

@@ -81,7 +81,7 @@ WORDS = {
         "en": "Mix: each token gets the values in proportion to its weights. The output of “look” is {output}."
     },
     # explorers: the scale
-    "scaling.question": {"en": "How large must d_k be before for half of the queries the weights hardly follow the scores, ‖J‖ < 0.01?"},
+    "scaling.question": {"en": "At which d_k is half of all queries silent, ‖J‖ < 0.01?"},
     "scaling.switch": {"en": "divide by √d_k"},
     "scaling.spread": {"en": "Scores {name}: standard deviation {sd:.1f}"},
     "scaling.weights": {"en": "Weights, typical"},
@@ -228,7 +228,7 @@ WORDS = {
     "shelf.title": {"en": "The shelf"},
     "shelf.use": {
         "en": "Drag the query q, or a book. With the keyboard: Tab to one of them, then the arrow keys "
-        "(with Shift, larger steps)."
+        "(with Shift, larger steps); Home, End and the Page keys go to the edges."
     },
     "shelf.how": {
         "en": "A score is the dot product of the query and the book’s key. The scores are divided by the temperature, "

@@ -1,5 +1,13 @@
 // Search results quote the pages that they found, which a page opened from a folder may not read.
-if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+// And for Firefox the policy's 'self' holds no file: it would not send what is looked for, and say nothing.
+if (location.protocol === "file:") {
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  addEventListener("submit", (event) => {
+    if (!event.target.matches(".bd-search, [role=search]")) return;
+    event.preventDefault();
+    location.href = `${event.target.action}?${new URLSearchParams(new FormData(event.target))}`;
+  });
+}
 
 document.addEventListener("DOMContentLoaded", () => {
   if (document.getElementById("search-results")) document.querySelector(".bd-search-container input").focus();
@@ -17,8 +25,12 @@ function giveBack() {
   document.querySelector("dialog[open]")?.close();
   const { activeElement } = document;
   if (activeElement === document.body || activeElement.closest("dialog")) opener.focus();
+  opener = null;
 }
-addEventListener("keydown", ({ key }) => key === "Escape" && opener && setTimeout(giveBack), true); // after the theme has closed it
+addEventListener("keydown", ({ key }) => {
+  // A button on a wide screen opens no dialog: there Escape has nothing to give back.
+  if (key === "Escape" && opener && document.querySelector("dialog[open]")) setTimeout(giveBack); // after the theme has closed it
+}, true);
 
 // The name of a button, shown while it has the focus, may lie over the text: Escape takes it away.
 addEventListener("keydown", ({ key }) => {
@@ -42,6 +54,7 @@ const SCROLLING = {
   ".pst-scrollable-table-container, .cell_output > .text_html:has(> table)": "Table",
   ".cell_input pre": "Code",
   ".cell_output pre": "Output",
+  ".lu-columns > :last-child": "Table",
 };
 
 function nameWhatScrolls(boxes) {

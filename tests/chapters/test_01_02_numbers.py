@@ -90,6 +90,8 @@ def pipeline_claims():
     yield f'"*look* attends to *up* with {100 * A[0, 2]:.0f} %"'
     mixed = " + ".join(f"{A[0, j]:.3f} · {row(V[j])}" for j in range(3))
     yield f"{mixed} = **({O[0, 0]:.2f}, {O[0, 1]:.2f})**"
+    forget, look = (X @ W_K)[[2, 5]]
+    yield f"*forget*, found as {row(forget)}, has {forget @ forget:g} with itself and {forget @ look:g} with *look*, which is found as {row(look)}"
     yield f"`np.exp` overflows above {np.floor(np.log(np.finfo(float).max)):.0f}"
     yield "`weights[2, 5]` is 0.4."
     wrong = softmax(Q @ (X @ W_K).T / 2, axis=0)

@@ -1,5 +1,7 @@
 """The figures of chapter 03 say in words what is to be seen, and draw what they are given."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -62,3 +64,26 @@ def test_losses_say_the_last_ones_and_draw_a_line_for_each_seed():
     assert [len(ax.lines) for ax in picture.figure.axes] == [4, 4]
     styles = {line.get_linestyle() for line in picture.figure.axes[0].lines}
     assert styles == {"--", "-"}  # told apart without colour
+
+
+def shades(picture):
+    """How strongly the cells of a picture are filled, in the order in which they are drawn."""
+    return re.findall(r'fill-opacity="([^"]+)"', picture._repr_html_())
+
+
+def test_one_shade_is_one_number_only_where_it_is_asked_for():
+    parts = [("a", np.array([[1.0, 0.0]])), ("b", np.array([[0.5, 0.0]]))]
+    alone, together = (figures.matrices(parts, ["look"], same_shades=same) for same in (False, True))
+    assert shades(alone) == ["0.6", "0.6"] and shades(together) == ["0.6", "0.3"]
+
+
+def test_columns_are_named_where_names_are_given():
+    picture = figures.matrices(
+        [("a", np.eye(2)), ("b", np.eye(2))], ["look", "it"], column_names=["one", "two"]
+    )
+    assert picture._repr_html_().count(">two</text>") == 2
+
+
+def test_a_number_and_its_error_stay_on_one_line():
+    table = figures.Table(["d_k", "silent"], [["4", "1.3 ± 0.3"], ["16", "0.03 – 0.06"]])._repr_html_()
+    assert "1.3\xa0±\xa00.3" in table and "0.03\xa0–\xa00.06" in table

@@ -35,6 +35,7 @@ def claims(c):
     yield f"| 2 | −2, 0, 0, 2 | (4 + 0 + 0 + 4) / 4 = **2** | {np.sqrt(2):.2f} |"
     yield f"| 3 | −3, −1, −1, −1, 1, 1, 1, 3 | (9 + 6 · 1 + 9) / 8 = **3** | {np.sqrt(3):.2f} |"
     yield "with a **correlation** of 0.5"
+    yield "The mean of each product is then 0.5. For its variance, 1 + 0.5², take the cell's word; it holds for the normal distribution, and for coins it is 1 − 0.5²."
     yield "any two of them have a correlation of 0.5"
 
     yield f"from 8 to {np.sqrt((1 + 0.5**2) * 64):.1f}"
@@ -43,7 +44,7 @@ def claims(c):
     yield f"about a quarter of d_k², nearly 17 times what it was, and the spread about {np.sqrt(together):.0f} in place of 8"
 
     # the divisor
-    yield f"at {1 / np.sqrt(8):.2f} with 8 heads"
+    yield f"at 1/√8 = {1 / np.sqrt(8):.2f} with 8 heads"
     yield f"(Its largest weight is {c['look']('nothing')[2]}, on average.)"
 
     # two keys
@@ -98,15 +99,20 @@ def claims(c):
     here = (again.jacobian < 0.01).mean()
     yield f"it is {100 * here:.0f} % here and {100 * silent[64]:.1f} % in the table above"
     shown = jacobian_norm(softmax(random_scores(64)))
-    yield f"at 64 it finds {100 * (shown < 0.01).mean():.0f} % silent, and a median of {np.median(shown):.2f}"
+    yield f"at 64 it finds {100 * (shown < 0.01).mean():.0f} % silent, and a median of {np.median(shown):.2f}. And the typical query's largest weight need not be the mean of all, {c['look']('nothing')[2]}"
 
     # by way of the query
     without, scaled = (np.median(side.follows_query) for side in found[64])
     yield f"At d_k = 64 the median of ‖da/dq‖ is {without:.3f} without the scale and {scaled:.3f} with it"
-    yield f"it is shaken: its weights move {without / scaled:.0f} times as far as with the scale"
+    assert 8.5 < without / scaled < 9
+    yield "it is shaken: its weights move nearly 9 times as far as with the scale"
     assert np.median(found[1024][0].follows_query) < 0.01
     far = np.quantile(found[1024][0].follows_query, 0.95)
-    yield f"at 1024 half of the queries are below 0.01, and one in twenty is above {far:.1f}"
+    yield f"at 1024 the median is {np.median(found[1024][0].follows_query):.3f}, and for one query in twenty it is about {far:.0f} or more"
+    for d, (unscaled, with_scale) in found.items():
+        lengths = np.median(unscaled.follows_query) / np.median(unscaled.jacobian)
+        assert lengths == pytest.approx(np.sqrt(d), rel=0.15)
+        assert np.median(with_scale.follows_query) == pytest.approx(np.median(with_scale.jacobian), rel=0.1)
     yield f"(tanh(0) = 0, tanh(1) = {np.tanh(1):.2f}, tanh(3) = {np.tanh(3):.3f})"
 
     # training
@@ -185,6 +191,13 @@ def test_pytorch_starts_with_less_than_variance_1(layer, ratio):
         q, k = x @ W[:256].T, y @ W[256:512].T
     torch.set_rng_state(generator_state)
     assert (q @ k.T).var().item() / 256 == pytest.approx(ratio, rel=0.08)
+
+
+def test_the_explorers_answer():
+    lost = {d: (jacobian_norm(softmax(random_scores(d))) < 0.01).mean() for d in (256, 512, 1024)}
+    assert lost[256] < 0.5 <= min(lost[512], lost[1024])
+    for power in range(11):
+        assert (jacobian_norm(softmax(random_scores(2**power) / np.sqrt(2**power))) > 0.01).all()
 
 
 def test_the_exercises_have_the_answers_that_their_hints_give(chapter_03):

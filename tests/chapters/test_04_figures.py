@@ -105,5 +105,5 @@ def test_a_row_of_another_length_is_refused():
     ],
 )
 def test_names_that_are_too_few_or_too_many_are_refused_in_one_line(draw, said):
-    with pytest.raises(ValueError, match=f"^{said}: take both from the same tokens"):
+    with pytest.raises(ValueError, match=f"^{said}: give one for each"):
         draw()

@@ -63,8 +63,8 @@ def claims():
     seen = reading[5, :6].sum()
     yield f"The tokens that *look* can see had {seen:.3f} together"
     yield (
-        f"{reading[5, 0]:.3f} for *if* has become {writing[5, 0]:.3f}, because "
-        f"{reading[5, 0]:.3f} divided by {seen:.3f} is about {writing[5, 0]:.3f}"
+        f"{reading[5, 0]:.3f} for *if* has been divided by {seen:.3f} and become {writing[5, 0]:.3f} "
+        "(the printed numbers are rounded)"
     )
     assert np.ptp(writing[5, [0, 1, 4]]) < 1e-12, "if, you and word get the same share"
     yield f"which sees *look* and gives it {writing[7, 5]:.2f}"

@@ -10,7 +10,6 @@ import torch
 
 from lib.attention import additive_attention, softmax
 from lib.scaling import (
-    Measured,
     _measure,
     additive_variance,
     component_correlation_factor,
@@ -179,18 +178,18 @@ def test_the_gap_is_between_the_two_largest_scores():
         np.random.default_rng(1).normal(size=(10, 8, 4)),
     )
     query, keys = scores
-    unscaled, scaled = (Measured(*side) for side in _measure(query, keys))
+    unscaled, scaled = _measure(query, keys)
     ordered = np.sort((query @ np.swapaxes(keys, -1, -2))[:, 0], axis=-1)
     np.testing.assert_allclose(unscaled.gap, ordered[:, -1] - ordered[:, -2])
     np.testing.assert_allclose(scaled.gap, unscaled.gap / 2)
 
 
 @pytest.mark.parametrize(
-    "bad", [dict(d_k="64"), dict(d_k=-3), dict(d_k=4, n_key=0), dict(d_k=4, n_query=2.5)]
+    "bad", [dict(d_k="64"), dict(d_k=-3), dict(d_k=True), dict(d_k=4, n_key=1), dict(d_k=4, n_query=2.5)]
 )
 def test_what_does_not_count_is_refused(bad):
     name, given = list(bad.items())[-1]
     with pytest.raises(
-        ValueError, match=rf"^{name} must be a whole number above 0, got {given!r}: it counts"
+        ValueError, match=rf"^{name} must be a whole number, [12] or more, got {given!r}: as in"
     ):
         measure_queries(**bad)

@@ -169,6 +169,8 @@ def test_a_text_that_would_be_cut_is_refused_with_the_remedy():
         ValueError, match=r"'consult this' leaves the picture by \d+ units on the left: make room .*left="
     ):
         picture(lambda ax: ax.set_yticks([0], ["consult this"]))
+    with pytest.raises(ValueError, match=r"'high' leaves the picture by \d+ units on the top"):
+        picture(lambda ax: ax.figure.text(0.5, 0.995, "high"))  # its line is inside, its letters are not
 
     @in_style
     def with_room():

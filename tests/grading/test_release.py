@@ -11,6 +11,8 @@ from nbclient.exceptions import CellExecutionError
 from grading import leaks, release
 from grading.course import Course, Problem
 
+pytestmark = pytest.mark.slow  # each runs a notebook
+
 
 def test_the_released_notebook_shows_nothing_secret(bench, assignment):
     course = Course(bench.repository / "exercises")
@@ -24,7 +26,6 @@ def test_the_instructors_notebook_itself_is_full_of_leaks(bench, assignment):
     assert set(leaks.in_notebook(source, leaks.secrets(source).all)) >= set(leaks.MARKS[:2])
 
 
-pytestmark = pytest.mark.slow  # each runs a notebook
 PLANTED = "return weights @ values"
 
 

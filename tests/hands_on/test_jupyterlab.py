@@ -69,7 +69,7 @@ def test_moved_in_jupyterlab_it_is_read_in_the_next_cell(lab, page):
     # Nor may it take letters, which add and cut cells there.
     for control in [query, slider, grid.locator('[data-cell="2 0"]')]:
         control.focus()
-        for key in ["a", "b"]:
+        for key in ["a", "b", "x"]:
             page.keyboard.press(key)
     expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(len(CELLS))
     grid.locator('[data-cell="2 0"]').click()
@@ -88,3 +88,4 @@ def test_moved_in_jupyterlab_it_is_read_in_the_next_cell(lab, page):
     page.keyboard.press("Shift+Enter")
     expect(query).to_have_attribute("aria-valuetext", "x −2.00, y 1.00")
     expect(page.locator(".jp-CodeCell").nth(1).locator(".lu-say")).to_contain_text("The mask is: causal.")
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(len(CELLS))

@@ -203,3 +203,5 @@ def test_the_functions_that_both_modules_have_are_the_same():
             for text in texts
         ]
         assert copies[0] == copies[1], function
+    kept = [re.search(r"\n/\*\* In a notebook.*?\nfunction keepKey\(.*?\n}\n", text, re.S)[0] for text in texts]
+    assert kept[0] == kept[1]

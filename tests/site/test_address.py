@@ -20,6 +20,7 @@ ADDRESS = "https://someone.github.io/look-it-up/"  # conftest.py builds the book
     [
         ("", {}, ""),
         ("", {"SITE_URL": "https://ann.github.io/book"}, "https://ann.github.io/book/"),
+        ("", {"SITE_URL": "http://localhost:8000"}, "http://localhost:8000/"),
         ("", {"SITE_URL": "", "CI_PAGES_URL": "https://ann.gitlab.io/book/"}, "https://ann.gitlab.io/book/"),
         ("https://book.example.org", {"SITE_URL": "https://ann.github.io/book"}, "https://book.example.org/"),
     ],
@@ -29,9 +30,11 @@ def test_the_address_is_the_configured_one_or_what_ci_says(configured, env, addr
 
 
 @pytest.mark.parametrize("told", ["someone.github.io/book", "/book/", "ftp://someone.github.io/book", "https:///book"])
-def test_what_is_no_address_is_refused(told):
-    with pytest.raises(ConfigError, match=rf"must begin with https:// and name a host, got '{re.escape(told)}': write it"):
-        site_address(SimpleNamespace(html_baseurl=""), {"SITE_URL": told})
+@pytest.mark.parametrize("source", ["html: baseurl in _config.yml", "SITE_URL", "CI_PAGES_URL"])
+def test_what_is_no_address_is_refused(source, told):
+    said = f"{source} must begin with https:// or http:// and name a host, got '{told}': write it"
+    with pytest.raises(ConfigError, match=f"^{re.escape(said)}"):
+        site_address(SimpleNamespace(html_baseurl=told if "html" in source else ""), {source: told})
 
 
 def property_of(text, name):

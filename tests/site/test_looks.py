@@ -12,13 +12,15 @@ PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 EXERCISES = [f"exercises/release/{name}/{name}.html" for name in ("lookup", "masks")]
 
 
-def found_on(page, site_url, names, script, argument=None):
-    """Return, for each page on which a script finds something, what it finds."""
-    found = {}
+def found_on(page, site_url, names, script, there):
+    """Return, for each page on which a script finds something, what it finds; what it looks at must be ``there``."""
+    found, seen = {}, 0
     for name in names:
         page.goto(f"{site_url}/{name}")
         page.evaluate("document.fonts.ready")
-        found[name] = page.evaluate(script, argument)
+        found[name] = page.evaluate(script)
+        seen += page.locator(there).count()
+    assert seen, there
     return {name: faults for name, faults in found.items() if faults}
 
 
@@ -35,19 +37,23 @@ def test_long_names_break_after_their_parts_and_chinese_says_so():
         improve("<th><p>中文</p></th><td><p>key</p></td>")
         == '<th><p lang="zh">中文</p></th><td><p>key</p></td>'
     )
+    assert improve("<td>中文</td>", mark_chinese=False) == "<td>中文</td>"
+    aligned = '<td class="text-left"><span class="pre">scaled_dot_product_attention</span></td>'
+    assert "scaled_<wbr>dot" in improve(aligned) and "scaled_<wbr>dot" in improve(aligned.replace("td", "th"))
 
 
 def test_a_printed_line_is_prose_and_printed_columns_are_not():
     assert is_prose("one line\n") and is_prose("short\n" + "long " * 30)
+    assert not is_prose("\n".join(3 * ["0.123456 " * 12])), "a wide table keeps its columns"
     assert not is_prose("Star Atlas  2.50\nFairy Tales -2.00\n")
 
 
 def test_what_a_chapter_prints_is_read_without_scrolling(site_url, new_page):
     scrolling = "[...document.querySelectorAll('.cell_output SELECTOR')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.innerText)"
     page = new_page(viewport=DESK)
-    assert not found_on(page, site_url, CHAPTERS, scrolling.replace("SELECTOR", "pre"))
+    assert not found_on(page, site_url, CHAPTERS, scrolling.replace("SELECTOR", "pre"), ".cell_output pre")
     page.set_viewport_size(PHONE)
-    assert not found_on(page, site_url, CHAPTERS, scrolling.replace("SELECTOR", ".prose pre"))
+    assert not found_on(page, site_url, CHAPTERS, scrolling.replace("SELECTOR", ".prose pre"), ".prose pre")
     assert page.locator(".cell_output .prose").count() > 3
     # A printed table keeps its columns.
     assert (
@@ -65,7 +71,10 @@ def test_formulas_fit_on_a_phone_in_the_ink_of_the_text(site_url, new_page):
     ).map((box) => box.textContent)"""
     for scheme in ("light", "dark"):
         page = new_page(viewport=PHONE, color_scheme=scheme)
-        assert not found_on(page, site_url, CHAPTERS, script)
+        assert not found_on(page, site_url, CHAPTERS, script, ".katex-display .base")
+    # A faint one is found.
+    page.evaluate("document.querySelector('.katex-display .base').style.color = '#888'")
+    assert len(page.evaluate(script)) == 1
 
 
 def test_no_word_and_no_shape_in_a_table_is_torn(site_url, new_page):
@@ -77,8 +86,15 @@ def test_no_word_and_no_shape_in_a_table_is_torn(site_url, new_page):
     for viewport in (DESK, PHONE):
         page = new_page(viewport=viewport)
         assert not found_on(
-            page, site_url, ["guide/conventions.html", "guide/glossary.html", *CHAPTERS[:2]], script
+            page,
+            site_url,
+            [*CHAPTERS[:2], "guide/glossary.html", "guide/conventions.html"],
+            script,
+            "td code .pre",
         )
+    # A torn one is found.
+    page.evaluate("document.querySelector('td code .pre').textContent = 'abcdefgh '.repeat(40)")
+    assert len(page.evaluate(script)) == 1
 
 
 def test_an_answer_stands_by_its_question(site_url, new_page):
@@ -88,8 +104,9 @@ def test_an_answer_stands_by_its_question(site_url, new_page):
         return box.top - above.bottom < below.top - box.bottom ? [] : [next.innerText];
     })"""
     page = new_page(viewport=DESK)
-    assert not found_on(page, site_url, CHAPTERS, script)
-    assert page.locator("article p + details + p").count() >= 3
+    assert not found_on(page, site_url, CHAPTERS, script, "article p + details + p")
+    page.evaluate("document.querySelector('article p + details').style.marginTop = '9rem'")
+    assert len(page.evaluate(script)) == 1
 
 
 # ---- Pictures ----
@@ -103,7 +120,12 @@ def test_no_text_leaves_its_picture(site_url, new_page):
             return Math.max(frame.left - box.left, box.right - frame.right, frame.top - box.top, box.bottom - frame.bottom) > 3;
         }).map((text) => text.textContent);
     })"""
-    assert not found_on(new_page(viewport=DESK), site_url, CHAPTERS, script)
+    page = new_page(viewport=DESK)
+    assert not found_on(page, site_url, CHAPTERS, script, ".lu-figure svg text")
+    page.evaluate(
+        "document.querySelector('.lu-figure svg text').setAttribute('transform', 'translate(-99 0)')"
+    )
+    assert len(page.evaluate(script)) == 1
 
 
 def test_labels_keep_clear_of_axes_and_of_the_neighbour():
@@ -118,9 +140,13 @@ def test_labels_keep_clear_of_axes_and_of_the_neighbour():
     X = example.X[5:]
     figure = figures.queries_and_keys(X @ example.W_Q, X @ example.W_K, example.TOKENS[5:]).figure
     figure.draw_without_rendering()
-    first, second = figure.axes
-    labels = [label.get_window_extent() for label in second.get_yticklabels() if label.get_text()]
-    assert all(label.x0 > first.get_window_extent().x1 + 12 for label in labels)
+    first, second = ([label.get_text() for label in axes.get_yticklabels()] for axes in figure.axes)
+    assert first == list(example.TOKENS[5:]) and not any(second)  # said once, beside both
+    # A short name stands at its own arrow; nothing stands on the axis, not even at 0.
+    (ax,) = figures.shelf_map([[0.9, 1], [0, 2]], ["a", "Garden Plants"], [[1, 1]]).figure.axes
+    near, upright = ax.texts[1], ax.texts[3]
+    assert (near.get_text(), near.get_position()[0]) == ("a", 0.9)
+    assert (upright.get_text(), upright.get_position()[0], upright.get_ha()) == ("Garden Plants", 0.1, "left")
 
 
 # ---- Keyboard ----
@@ -139,6 +165,19 @@ def test_escape_gives_the_focus_back_to_the_button(button, site_url, new_page):
     page.keyboard.press("Escape")
     page.wait_for_function("button => document.activeElement.matches(button)", arg=button)
     assert not page.locator("dialog[open]").count()
+
+
+def test_on_a_wide_screen_escape_leaves_the_reader_where_she_is(site_url, new_page):
+    """There the sidebar's button opens no dialog, and so nothing is given back."""
+    page = new_page(viewport=DESK, reduced_motion="reduce")
+    page.goto(f"{site_url}/{CHAPTERS[0]}")
+    page.locator(".primary-toggle").click()
+    where = "() => [scrollY, document.activeElement.tagName]"
+    page.evaluate("document.activeElement.blur(), scrollTo({ top: 3000, behavior: 'instant' })")
+    before = page.evaluate(where)
+    page.keyboard.press("Escape")
+    page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done)))")
+    assert page.evaluate(where) == before and before[0] > 1000
 
 
 def test_a_link_in_the_sidebar_leads_on_and_not_back_to_the_button(site_url, new_page):

@@ -78,7 +78,7 @@ const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeA
 const fill = (template, fields) => template.replace(/\{(\w+)\}/g, (_, name) => fields[name]);
 const number = (x, digits = 2) => (x === -Infinity ? "−∞" : x.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−"));
 
-/** The words for a query and a key; tokens are counted from 0, as in NumPy and in the other explorers. */
+/** The words for a query and a key; tokens are counted from 0, as in NumPy. */
 function pair({ tokens }, i, j = i) {
   const [query, key] = [`‘${tokens[i]}’`, `‘${tokens[j]}’`];
   return { i, j, query, key, token: query };
@@ -147,8 +147,8 @@ const clamp = (x, from, to) => Math.min(Math.max(x, from), to);
 
 /** In a notebook a key is a command, too: an arrow leaves the cell, a letter adds or cuts one. What is typed in here stays here. */
 function keepKey(event) {
-  const runs = event.shiftKey && event.key === "Enter";
-  if (!event.ctrlKey && !event.altKey && !event.metaKey && !runs && event.key !== "Escape") event.stopPropagation();
+  const runs = event.shiftKey && event.key === "Enter", itsOwn = event.key === "Escape" || /^F\d+$/.test(event.key);
+  if (!event.ctrlKey && !event.altKey && !event.metaKey && !runs && !itsOwn) event.stopPropagation();
 }
 
 function render({ model, el }) {

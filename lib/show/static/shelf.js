@@ -155,8 +155,8 @@ const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDo
 
 /** In a notebook a key is a command, too: an arrow leaves the cell, a letter adds or cuts one. What is typed in here stays here. */
 function keepKey(event) {
-  const runs = event.shiftKey && event.key === "Enter";
-  if (!event.ctrlKey && !event.altKey && !event.metaKey && !runs && event.key !== "Escape") event.stopPropagation();
+  const runs = event.shiftKey && event.key === "Enter", itsOwn = event.key === "Escape" || /^F\d+$/.test(event.key);
+  if (!event.ctrlKey && !event.altKey && !event.metaKey && !runs && !itsOwn) event.stopPropagation();
 }
 
 function render({ model, el }) {
