@@ -5,7 +5,10 @@ if (location.protocol === "file:") {
   addEventListener("submit", (event) => {
     if (!event.target.matches(".bd-search, [role=search]")) return;
     event.preventDefault();
-    location.href = `${event.target.action}?${new URLSearchParams(new FormData(event.target))}`;
+    const address = new URL(event.target.action); // on the page of the search it is "#"
+    address.hash = "";
+    address.search = new URLSearchParams(new FormData(event.target));
+    location.href = address;
   });
 }
 

@@ -18,6 +18,7 @@ ONLY_TO_BUILD = {
     "mini-racer",
 }  # of requirements.txt: they make the pages, no chapter needs them
 OF_THE_IMAGE = {"jupyterlab", "setuptools"}  # Binder brings its own
+OF_A_GRAPHICS_CARD = re.compile(r"(nvidia|cuda|triton)\b")  # what PyTorch needs where it is not the CPU build
 
 
 def pins(text):
@@ -33,7 +34,7 @@ def needed(packages):
     found, rest = set(), [*packages]
     while rest:
         name = canonicalize_name(rest.pop())
-        if name not in found | OF_THE_IMAGE:
+        if name not in found | OF_THE_IMAGE and not OF_A_GRAPHICS_CARD.match(name):
             found.add(name)
             rest += [
                 wanted.name

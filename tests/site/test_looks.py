@@ -172,12 +172,11 @@ def test_on_a_wide_screen_escape_leaves_the_reader_where_she_is(site_url, new_pa
     page = new_page(viewport=DESK, reduced_motion="reduce")
     page.goto(f"{site_url}/{CHAPTERS[0]}")
     page.locator(".primary-toggle").click()
-    where = "() => [scrollY, document.activeElement.tagName]"
     page.evaluate("document.activeElement.blur(), scrollTo({ top: 3000, behavior: 'instant' })")
-    before = page.evaluate(where)
     page.keyboard.press("Escape")
     page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done)))")
-    assert page.evaluate(where) == before and before[0] > 1000
+    assert page.evaluate("document.activeElement.tagName") == "BODY"
+    assert page.evaluate("scrollY") > 2000
 
 
 def test_a_link_in_the_sidebar_leads_on_and_not_back_to_the_button(site_url, new_page):

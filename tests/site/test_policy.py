@@ -61,7 +61,7 @@ def test_the_search_field_is_sent_from_a_folder(site, new_page):
     field.fill("stars & √d_k")
     field.press("Enter")
     page.wait_for_url("**/search.html?*q=stars+%26+%E2%88%9Ad_k*")
-    page.wait_for_function("sessionStorage.getItem('sent')")
+    page.wait_for_function("() => sessionStorage.getItem('sent')")
     assert page.evaluate("sessionStorage.getItem('sent')") == "true"
     assert page.locator(".bd-search-container input").input_value() == "stars & √d_k"
 
