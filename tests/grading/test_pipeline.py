@@ -12,6 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import closing
 
 import nbformat
 import pytest
@@ -227,7 +228,7 @@ def test_patched_numpy_hides_no_mistake(graded):
 def test_the_gradebook_was_not_reached(graded):
     course, _, rows, _, _ = graded
     assert all(float(row["score"]) <= FULL for row in rows.values() if row["score"])
-    with sqlite3.connect(course / "exercises" / "gradebook.db") as base:
+    with closing(sqlite3.connect(course / "exercises" / "gradebook.db")) as base:
         assert base.execute("select count(*) from grade where manual_score is not null").fetchone() == (0,)
 
 

@@ -84,8 +84,8 @@ def test_moved_in_jupyterlab_it_is_read_in_the_next_cell(lab, page):
     if folder := os.environ.get("LOOK_IT_UP_PICTURES"):  # to look at it
         page.screenshot(path=f"{folder}/jupyterlab.png")
 
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(len(CELLS))  # a kernel has answered since the letters
     # And the other way: what a cell sets shows at once.
     page.keyboard.press("Shift+Enter")
     expect(query).to_have_attribute("aria-valuetext", "x −2.00, y 1.00")
     expect(page.locator(".jp-CodeCell").nth(1).locator(".lu-say")).to_contain_text("The mask is: causal.")
-    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(len(CELLS))
