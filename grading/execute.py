@@ -16,6 +16,7 @@ from grading import sandbox
 
 LINE_LIMIT = 8 * 2**20  # bytes that the report of one cell may have
 GRACE = 8  # seconds between a cell's own alarm and the end of our patience, on a busy machine
+READER = "reads what the runner says"
 START = 60  # seconds that Python and numpy may take to start on a busy machine
 
 
@@ -116,7 +117,8 @@ class _Listener:
     def __init__(self, course, limits, sandboxed, scratch):
         self.process = sandbox.start(course, limits, sandboxed, scratch)
         self.lines = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, name=READER, daemon=True)
+        self.reader.start()
 
     def _read(self):
         # LINE_LIMIT and the queue's reader together keep a flood from filling our memory
@@ -149,5 +151,6 @@ class _Listener:
     def __exit__(self, *problem):
         self.process.kill()  # with bubblewrap, this ends everything inside
         self.process.wait()
+        self.reader.join(GRACE)  # a pipe must not be closed under its reader, who now comes to its end
         self.process.stdin.close()
         self.process.stdout.close()
