@@ -54,7 +54,7 @@ def test_the_search_field_is_sent_from_a_folder(site, new_page):
     """For Firefox the policy's 'self' holds no file, and it would say nothing: so the page's own script sends it."""
     page = new_page()
     page.add_init_script(
-        "addEventListener('submit', (event) => setTimeout(() => sessionStorage.setItem('sent', event.defaultPrevented)))"
+        "addEventListener('submit', (event) => addEventListener('pagehide', () => sessionStorage.setItem('sent', event.defaultPrevented)))"
     )
     page.goto((site / "search.html").as_uri())
     field = page.locator(".bd-search-container input")
