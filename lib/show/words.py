@@ -228,7 +228,7 @@ WORDS = {
     "shelf.title": {"en": "The shelf"},
     "shelf.use": {
         "en": "Drag the query q, or a book. With the keyboard: Tab to one of them, then the arrow keys "
-        "(with Shift, larger steps); Home, End and the Page keys go to the edges."
+        "(with Shift, or the Page keys, larger steps); Home and End go to the edges."
     },
     "shelf.how": {
         "en": "A score is the dot product of the query and the book’s key. The scores are divided by the temperature, "
